@@ -76,7 +76,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
         "identifiability": VerbEntry(
             f"{_GEOMETRY}.identifiability.identifiability:identifiability",
             "Say which parameters, and which products of them, the function determines.",
-            (f"{_GEOMETRY}.identifiability.general_weights:Identifiability",),
+            (f"{_GEOMETRY}.identifiability.identifiability:Identifiability",),
         ),
         "symmetries": VerbEntry(
             f"{_GEOMETRY}.dimension.lie_algebra:linear_symmetries",
@@ -106,8 +106,8 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "agattn.heads.coefficients:rlct",
             "Compute learning coefficients: of one layer exactly, of other models by bounds.",
             (
-                f"{_GEOMETRY}.learning_coefficients.weights_coefficients:WeightsCoefficient",
-                f"{_GEOMETRY}.learning_coefficients.weights_coefficients:HeadsCoefficients",
+                f"{_GEOMETRY}.learning_coefficients.learning_coefficients:WeightsCoefficient",
+                f"{_GEOMETRY}.learning_coefficients.learning_coefficients:HeadsCoefficients",
                 f"{_GEOMETRY}.learning_coefficients.brackets:CoefficientBounds",
                 f"{_GEOMETRY}.learning_coefficients.learning_coefficients:LearningCoefficients",
             ),

@@ -13,14 +13,19 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import Counter
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.critical_points.loss import METRICS, loss
-from agattn.geometry.critical_points.morse import least_numbers
-from agattn.geometry.critical_points.real_points import RealPart
+from agattn.geometry.critical_points.real_points import RealPart, least_numbers
 from agattn.verification.critical_points import lower_strata, real_part
 
 LAYERS = ("2,1,2", "2,2,2")
+
+
+def indices_of(part: RealPart) -> Counter[int]:
+    """How many points there are of each index."""
+    return Counter(point.index for point in part.points if point.index is not None)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -50,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 def line(seed: int, part: RealPart, seconds: float) -> str:
     """One stratum of one data set."""
     name = "smooth part" if part.regular else str(part.stratum)
-    indices = " ".join(f"{number}×{index}" for index, number in part.indices.items())
+    indices = " ".join(f"{number}×{index}" for index, number in sorted(indices_of(part).items()))
     gradient = max((point.gradient for point in part.points), default=0.0)
     least = min((float(point.loss.mid()) for point in part.points if point.in_m), default=float("nan"))
     sums = ["-" if value is None else str(value) for value in (part.alternating_sum, part.expected_sum)]
@@ -64,7 +69,7 @@ def is_consistent(part: RealPart) -> bool:
     """Whether all is decided, the indices add up, and none is missing."""
     adds_up = part.expected_sum is None or part.alternating_sum == part.expected_sum
     least = least_numbers(part.layer) if part.regular else ()
-    there = all(part.indices.get(index, 0) >= number for index, number in enumerate(least))
+    there = all(indices_of(part)[index] >= number for index, number in enumerate(least))
     return part.undecided == 0 and part.complete is not None and adds_up and there
 
 

@@ -156,10 +156,8 @@ def compare_balls(name: str, matrix: Any, truth: int) -> None:
     entries = [[flint.fmpq(x.numerator, x.denominator) for x in line] for line in fractions(matrix)]
     found, ours = measured(lambda: elimination(arb_matrix(entries, BITS), BITS))
     row(name, f"agattn balls, {BITS} bits", found.rank, truth, ours, ours)
-    with mpmath.workprec(BITS):
-        numbers = [[mpmath.mpf(int(x.p)) / int(x.q) for x in line] for line in entries]
-    values, seconds = measured(lambda: singular_values(numbers, BITS))
-    answer = sum(1 for s in values if s > values[0] * mpmath.mpf(2) ** (-BITS + 20))
+    values, seconds = measured(lambda: singular_values(arb_matrix(entries, BITS), BITS))
+    answer = sum(1 for s in values if s > values[0] * flint.arb(2) ** (20 - BITS))
     row(name, f"agattn singular values, {BITS} bits", answer, truth, seconds, ours)
     answer, seconds = measured(lambda: by_mpmath(matrix))
     row(name, f"mpmath SVD, {BITS} bits", answer, truth, seconds, ours)

@@ -48,7 +48,7 @@ CASES: list[tuple[Architecture, Data, float, float]] = [
 
 def by_lsoda(losses: list[TrainingLoss], starts: Array, until: float) -> Ends:
     paths = [flow(loss, theta, until) for loss, theta in zip(losses, starts, strict=True)]
-    worst = max(drift(losses[0].architecture, p.weights[0], p.weights, p.times) for p in paths)
+    worst = max(drift(losses[0].architecture, p.weights, p.times) for p in paths)
     return np.stack([p.weights[-1] for p in paths]), worst, np.array([p.problem is None for p in paths])
 
 
@@ -94,7 +94,7 @@ def by_diffrax(losses: list[TrainingLoss], starts: Array, until: float) -> Calla
     def run() -> Ends:
         weights, solved = (np.array(x) for x in solve(jnp.array(starts), jnp.array(data[0])))
         drifts = [
-            drift(architecture, path[0], path, np.array(times))
+            drift(architecture, path, np.array(times))
             for path, good in zip(weights, solved, strict=True) if good
         ]  # fmt: skip
         return weights[:, -1], max(drifts, default=float("nan")), solved

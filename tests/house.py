@@ -1,7 +1,6 @@
 """The house as it stands: which file needs which, which room calls which, measured from the code itself.
 
 python -m tests.house            circles and arrows back up; imports by importlib and for hints count
-python -m tests.house --trace    the rooms that five runs enter, and their calls to a higher floor
 python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
 python -m tests.house --statements    statements of Python by room
 python -m tests.house --words    words of prose by page of the documentation, the longest pages first
@@ -239,45 +238,6 @@ def lower() -> None:
     BUDGETS.write_text(json.dumps(lowered, indent=2) + "\n", encoding="utf-8")
 
 
-RUNS = {
-    "verify": lambda ag: ag.verify(ag.SingleLayer(3, 2, a=2), engine="native"),
-    "ideal": lambda ag: ag.ideal(ag.SingleLayer(3, 2, a=2), max_degree=3),
-    "rlct": lambda ag: ag.learning_coefficient(ag.SingleLayer(3, 2, a=2)),
-    "singularities": lambda ag: ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3)),
-    "train": lambda ag: ag.train(ag.SingleLayer(2, 1), seeds=1),
-}
-
-
-def trace(run: Callable[[], object]) -> tuple[set[str], Counter[str]]:
-    """The rooms that a run enters, and its calls from a room to another on a higher floor."""
-    names = {str(path): module for module, path in files().items()}
-    rooms: set[str] = set()
-    up: Counter[str] = Counter()
-
-    def watch(frame, event, _):
-        if event != "call" or (module := names.get(frame.f_code.co_filename)) is None:
-            return
-        if frame.f_code.co_name == "<module>":
-            return
-        rooms.add(room_of(module))
-        caller = frame.f_back
-        while caller is not None and caller.f_code.co_filename not in names:
-            caller = caller.f_back
-        if caller is None:
-            return
-        origin = names[caller.f_code.co_filename]
-        below, above = floor_of(origin), floor_of(module)
-        if below is not None and above is not None and above > below:
-            up[f"{room_of(origin)} → {room_of(module)}"] += 1
-
-    sys.setprofile(watch)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return rooms, up
-
-
 def tell_counts(words: list[str]) -> None:
     """Print lines or statements by room, or words by page, beside those of the commit after ``--against``."""
     what = "page" if "--words" in words else "room"
@@ -304,14 +264,6 @@ def tell_counts(words: list[str]) -> None:
 
 def main(words: list[str]) -> int:
     """Print what was asked for; the status is 1 where there is a circle or an arrow up."""
-    if "--trace" in words:
-        import agattn
-
-        for name, run in RUNS.items():
-            rooms, up = trace(lambda run=run: str(run(agattn)))
-            print(f"{name}: {len(rooms)} rooms, {up.total()} calls up")
-            print("".join(f"  {where}: {number}\n" for where, number in up.most_common()), end="")
-        return 0
     if {"--lines", "--statements", "--words"} & set(words):
         tell_counts(words)
         return 0

@@ -26,7 +26,7 @@ from agattn.checker import CLAIMS, OTHERS, UnreadableError, check, described, lo
 from agattn.claims.claim import Proof
 from agattn.errors import InputError
 from agattn.verification.certificate import certify, dump, make_learning_certificate
-from tests.faults.certificates import at, places
+from tests.faults.certificates import at, flaw_of, is_valid, places, why_not
 
 LIGHT = (
     "_version", "errors", "files", "checker", "patience",
@@ -36,13 +36,6 @@ LIGHT = (
 )  # fmt: skip
 SHIPPED = Path(__file__).parents[1] / "docs" / "certificates" / "m322.json"
 REFUTED = ["theorem-3.4.singular", "corollary-A.4"]
-
-
-def is_valid(document):
-    try:
-        return check(document)["valid"]
-    except UnreadableError:
-        return False
 
 
 def change(document, changes):
@@ -422,20 +415,6 @@ def test_what_is_not_certified_does_not_count():
     assert [claim["valid"] for claim in result["claims"]] == [None]
 
 
-def test_why_a_claim_is_not_certified_is_said():
-    document = copy.deepcopy(genuine(2, 1, 1))
-    document["claims"] = [
-        {"id": "lemma-3.1", "verdict": "confirmed", "fails_at": []},
-        *({"id": name, "reason": ""} for name in ("theorem-3.2", "corollary-A.1", "theorem-3.9")),
-    ]
-    reasons = [claim["reason"] for claim in check(document)["claims"][1:]]
-    assert reasons == [
-        "not certified: there is none in the file",
-        "not certified: its hypotheses fail for M(2,1,1)",
-        "not certified: a certificate of a layer holds no proof of this claim",
-    ]
-
-
 def test_a_claim_that_nobody_knows_is_named_in_no_words_of_the_file():
     for name in ("agattn.riemann-hypothesis", "theorem\u20113.4.singular"):
         document = copy.deepcopy(genuine(3, 2, 2))
@@ -514,13 +493,6 @@ def test_a_pencil_needs_a_determinant_that_is_one_number_and_not_0():
 # What each limit and each condition is, in words ------------------------------------------------------------
 
 
-def why_not(function, *arguments):
-    """The reason for which something cannot be read."""
-    with pytest.raises(UnreadableError) as raised:
-        function(*arguments)
-    return str(raised.value)
-
-
 def test_what_cannot_be_read_says_why():
     for text, words in (
         ("[1.5]", "a number in it is not an integer"),
@@ -593,20 +565,6 @@ def test_the_command_prints_and_ends_as_it_says(capsys, tmp_path, monkeypatch):
     assert b"t \\u2265 2" in plain.buffer.getvalue()
     monkeypatch.setattr(sys, "stdout", io.StringIO())  # it has no encoding that could be changed
     assert checker.main([str(right)]) == 0 and "t ≥ 2" in sys.stdout.getvalue()
-
-
-def test_the_page_names_every_limit():
-    page = (Path(__file__).parents[1] / "docs" / "trust" / "certificates.md").read_text(encoding="utf-8")
-    digits, said = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"), []
-    for number in re.findall(r"\| ([\d ·⁰-⁹]+) \|\n", page.partition("| what | bound |")[2]):
-        factors = [re.fullmatch(r"(\d+?)([⁰¹²³⁴⁵⁶⁷⁸⁹]*)", factor) for factor in number.split(" · ")]
-        said.append(math.prod(int(x[1]) ** int(x[2].translate(digits) or 1) for x in factors))
-    names = "BYTES DIGITS LETTERS COORDINATES POWERS INPUTS OUTPUTS TERMS VARIABLES DEGREE ENTRIES STEPS"
-    assert said == [getattr(checker, name) for name in names.split()]
-    layer = checker.Layer(2, 1, 1)
-    assert layer.matrix([[1, 1, 1000, 1]], 1, checker.ANY) == {(1, 1, 1000): 1}
-    for power in (-1, 1001):
-        assert why_not(layer.matrix, [[1, 1, power, 1]], 1, checker.ANY) == "no such index"
 
 
 def test_every_limit_is_what_the_page_says():
@@ -724,27 +682,7 @@ def test_a_pencil_obstructs_only_if_v_is_outside_of_a():
     assert said(A=[[k, k, 1] for k in range(1, 5)], B=B, v=[[5, 1]], w=[[1, 1]]) == words
 
 
-def test_claims_that_are_not_certified_are_named_in_words_of_the_checker():
-    document = several_heads(3, 1, 1, 2)
-    names = ["lemma-3.1", "agattn.equations", "agattn.of-tomorrow"]
-    records = [{"id": name, "reason": "none"} for name in names]
-    result = check(document | {"claims": [*document["claims"], *records]})
-    assert result["valid"] and result["uncertified"] == [*names[:2], "a claim that is not known here"]
-    assert "uncertified" not in check(document)
-    for wrong in ({"id": 5, "reason": ""}, {"id": "lemma-3.1", "reason": "\n"}, {"id": "lemma-3.1"}):
-        why_not(check, document | {"claims": [*document["claims"], wrong]})
-
-
 # Each part alone: what it computes, and what it refuses -----------------------------------------------------
-
-
-def flaw_of(function, *arguments):
-    """What is wrong, in words, or nothing."""
-    try:
-        function(*arguments)
-    except checker.Flaw as error:
-        return str(error)
-    return ""
 
 
 def steps_of(function, *arguments):
@@ -764,41 +702,6 @@ def test_entries_are_bounded_where_they_are_made(monkeypatch):
     assert checker.added([{(1,) * 15: 1}, {(2,): 1}]) and checker.added([{(1,) * 31: 1}, {(2,): 1}])
     assert why_not(checker.added, [{(1,) * 32: 1}, {(2,): 1}]) == "a sum has more than 3 entries"
     assert why_not(checker.added, [{((1,) * 31, 1): 1}, {(2,): 1}]) == "a sum has more than 3 entries"
-
-
-def test_every_step_is_counted():
-    """One for each product of integers, n² for integers of n times 128 bits, and one for what is empty."""
-    A, V, long = {(1, 1, 0): 1, (1, 2, 0): 1}, {(1, 1, 0): 1, (2, 1, 0): 1, (2, 2, 0): 1}, 2**400
-    x, xy = {(1,): 1}, {(1,): 1, (2,): 1, (): 1}
-    rows = [{(1,): 3, (2,): 5, (3,): 7}, {(1,): 1, (4,): 1}]
-    name = (1, 1, 1, 2)
-    for steps, function, *arguments in (
-        (12, checker.phi, A, V),
-        (4, checker.phi, {}, V),
-        (12, checker.attention, A, V),
-        (8, checker.added, [V, A, {}]),
-        (8, checker.times, x, xy),
-        (2, checker.times, {}, x),
-        (2 * 4 * (3 + 1 - 1), checker.times, {(1,) * 32: 1}, xy),
-        (2 * 2 * (1 + 2 - 1), checker.phi, {(1, 1, (1,) * 14): 1}, {(1, 1, ()): 1}),
-        (2 * 2 * (2 + 2 - 1), checker.attention, {(1, 1, (1,) * 14): 1}, {(1, 1, (1,) * 29): 1}),
-        (2 * (1 + (4 * 1024 >> 11)), checker.gradient, {(name, name): 1}, {(0, *name): 2**1023}),
-        (2 + 1, checker.gradient, {(name, name): 1, (name,): 1}, {}),
-        (2 * 4 + 4, checker.put_in, {(name,): 1}, {name: xy}),
-        (2 * 3 + 3 * 3 + 4, checker.put_in, {(name, name): 1}, {name: {(1,): 1, (2,): 1}}),
-        (4, checker.rank, rows),
-        (4, checker.rank, rows, 11),
-        (4 * (1 + 9), checker.rank, [rows[0], {(1,): long, (4,): 1}]),
-        (4, checker.rank, [rows[0], {(1,): long, (4,): 1}], 11),
-        (1 + 4 + 2, checker.determinant, [[x]]),  # a product with the determinant 1, and a sum of one term
-        (4 + 7 + 4 + 2, checker.determinant, [[x, {}], [{}, x]]),  # of one minor, as the other has factor 0
-        (2 * 3 * 4, checker.multiplied, [[1] * 3] * 2, [[1] * 4] * 3),
-        (2 * 3 * 4, checker.multiplied, [[long] * 3] * 2, [[1] * 4] * 3, 11),
-        (2 * 3 * 4 * (1 + 9), checker.multiplied, [[1, 1, 1], [long, 1, 1]], [[1] * 4] * 3),
-        (2 * 3 * 4 * (1 + 9), checker.multiplied, [[1] * 3] * 2, [[1] * 4] * 2 + [[long] * 4]),
-        (12, checker.arrays, {"A": []}, {"A": (2, 2, 3)}),
-    ):  # fmt: skip
-        assert steps_of(function, *arguments) == steps, (function, arguments)
 
 
 def test_what_an_orbit_leaves_open_is_said():
@@ -905,51 +808,6 @@ def test_where_the_claims_apply():
         assert {name for name, claim in CLAIMS.items() if claim.applies(checker.Layer(*shape))} == names
     for shape in ((1, 1, 1), (2, 1, 1), (2, 2, 1)):
         assert CLAIMS["agattn.degree"].fails(checker.Facts(genuine(*shape))) == []
-
-
-def test_what_is_said_of_a_valid_certificate():
-    document = shipped()
-    result = check(document)
-    reasons = {claim["id"]: claim["reason"] for claim in result["claims"]}
-    where = "It fails at (2,1,2), (2,1,3). There dim M̄ = 13 and dim T_p M̄ = 14, 14."
-    for name in REFUTED:
-        assert reasons[name] == f"refuted: M(3,2,2) is singular exactly at rk A ≤ 1, rk V ≤ 1. {where}"
-    assert reasons["corollary-3.3"] == "confirmed: dim M(3,2,2) = a(2d − a) + dd' − 1 = 13."
-    degree = "confirmed: deg M̄ = C(a(2d − a) + dd' − 2, dd' − 1)·deg {rk A ≤ a}"
-    assert reasons["agattn.degree"] == f"{degree} = 2376."
-    [halved] = [c["reason"] for c in check(genuine(2, 1, 1))["claims"] if c["id"] == "agattn.degree"]
-    assert halved == f"{degree}/2 = 3."
-    [lemma] = [c["reason"] for c in check(genuine(4, 1, 3))["claims"] if c["id"] == "lemma-3.1"]
-    assert "fibers have dimension a² = 9, {rk A ≤ a} has dimension a(2d − a) = 15" in lemma
-    lines = described(result).split("\n")
-    assert lines[-1] == "The certificate is valid."
-    assert lines[-2].startswith("About M(3,2,2), t ≥ 2; a stands")
-    ends = {line.index("confirmed: ") for line in lines[:-3] if "confirmed: " in line}
-    assert ends == {max(map(len, reasons)) + 2 + 11 + 2}
-    facts = checker.Facts(document)
-    facts.orbits[2, 1, 3].upper = 15
-    there = "There dim M̄ = 13 and dim T_p M̄ = 14, ≥ 14."
-    assert facts.where([(2, 1, 2), (2, 1, 3)]) == f" It fails at (2,1,2), (2,1,3). {there}"
-    facts.orbits[2, 1, 2].upper = 15
-    assert facts.where([(2, 1, 2)]).endswith("dim T_p M̄ ≥ 14.") and not facts.where([])
-
-
-def test_what_a_verdict_on_certificates_of_networks_ends_with():
-    def said(*names, **more):
-        claims = [{"id": name, "valid": True, "reason": "so it is"} for name in names]
-        return described({"valid": True, "layer": "it", "claims": claims, **more}).split("\n")
-
-    deep, heads = list(checker.Deep.RECORDS), "agattn.heads-not-closed"
-    for names in (deep, deep[:1]):
-        ending = "About it. What is taken from a page of docs/ is not checked here."
-        assert said(*names)[len(names) + 1 :] == [ending, "The certificate is valid."]
-    assert said(heads)[0] == f"{heads}  valid        so it is"
-    assert said(heads)[2] == "About it."
-    point = "About it; (r_V, r_A, r) are the ranks of V, A and [V; Aᵀ]."
-    assert said("(1,0,1), rk K = 1")[2] == point
-    assert said(heads, uncertified=["b", "a", "b"])[2:4] == ["About it.", "Not certified: b, a."]
-    assert said(*CLAIMS)[-2] == "About it; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
-    assert said(*list(CLAIMS)[1:])[-2] == f"Nothing is said of {next(iter(CLAIMS))}."
 
 
 def test_claims_are_compared_with_the_facts():

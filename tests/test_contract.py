@@ -3,30 +3,21 @@
 import re
 from pathlib import Path
 
-import click
 import pytest
 from contract import (
     CHANGELOG,
     FILE,
     HEAD,
-    PAGE,
     Change,
     Kept,
-    command,
     complaints,
     contract,
-    documents,
-    python_name,
     read,
-    sections_of,
     written,
 )
 
-import agattn as ag
-from agattn.algebra import rank as room
 from agattn.cli.main import cli
-from agattn.names import COMMANDS, STATUSES
-from agattn.sheet import result
+from agattn.names import STATUSES
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,12 +25,6 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def kept():
     return read(FILE.read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def today(kept):
-    """The file with the package as it is, which may have more than the file since a release."""
-    return Kept(kept.version, contract())
 
 
 def test_the_changelog_tells_what_became_of_the_contract(kept):
@@ -52,87 +37,7 @@ def test_the_file_is_read_as_it_was_written(kept):
     assert read(HEAD.format(version="1.0")) == Kept("1.0", {})
 
 
-def test_the_newest_section_of_the_changelog_is_about_this_version_or_the_next():
-    (newest, released, _), (before, *_), *_ = sections_of(CHANGELOG.read_text(encoding="utf-8"))
-    assert ag.__version__ == newest or (not released and ag.__version__ == before)
-
-
 # A name is changed in the package, and seen.
-
-
-def broken(kept, found):
-    """What is said of a package that has other sections than the file."""
-    return [*complaints(kept, {**kept.sections, **found}, "## 99.0.0, not yet released\n")]
-
-
-@pytest.fixture
-def change_key(monkeypatch):
-    """Gives a key of a result another name or type, as its class would."""
-    real = result.keys
-
-    def change(title, key, **other):
-        def keys(cls):
-            return tuple(
-                one._replace(**other) if (cls.__name__, one.name) == (title, key) else one
-                for one in real(cls)
-            )
-
-        monkeypatch.setattr(result, "keys", keys)
-        result.record.cache_clear()
-
-    yield change
-    result.record.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("title", "key", "other", "said"),
-    [
-        ("RankResult", "evidence", {"name": "how_known"}, "agattn/rank/1 evidence"),
-        ("Examined", "problem", {"name": "trouble"}, "agattn/doctor/1 engines[].problem"),
-        ("SingleLayer", "d_out", {"name": "out"}, "architecture (SingleLayer).d_out"),
-        ("Doctor", "python", {"kind": int}, "agattn/doctor/1 python"),
-        ("Doctor", "python", {"kind": str | result.UnsetType}, "agattn/doctor/1 python"),
-        ("Doctor", "python", {"kind": str | None}, "agattn/doctor/1 python"),
-    ],
-)
-def test_another_name_or_type_of_a_key_is_seen(today, change_key, title, key, other, said):
-    if "kind" in other:
-        other = {"kind": result.Key[other["kind"], "The version of Python."]}
-    change_key(title, key, **other)
-    lines = [line for line in broken(today, documents()) if line.startswith(f"{said}: ")]
-    assert [line.partition("; ")[2].split()[0] for line in lines] == [PAGE, "raise"]
-
-
-def test_a_new_key_is_no_break(today):
-    more = {"engines[].speed": "object", "engines[].speed.words": "string"}
-    [line] = broken(today, {"agattn/doctor/1": today.sections["agattn/doctor/1"] | more})
-    assert line.startswith("agattn/doctor/1 engines[].speed: None became 'object'; docs/")
-
-
-def test_other_options_defaults_types_and_choices_are_seen(today, monkeypatch):
-    options = {one.name: one for one in cli.get_command(None, "rank").params}
-    monkeypatch.setattr(options["seed"], "opts", ["--random"])
-    monkeypatch.setattr(options["precision"], "default", 64)
-    monkeypatch.setattr(options["method"], "type", click.Choice(["auto", "padic"]))
-    lines = broken(today, {"agattn rank": command("rank")})
-    said = [line.partition(":")[0] for line in lines]
-    assert sorted(said) == [f"agattn rank --{name}" for name in ("method", "precision", "random", "seed")]
-
-
-def test_a_parameter_of_a_verb_and_what_is_gone_are_seen(today, monkeypatch):
-    def rank(matrix, method="auto", *, bits=128, radius=None, seed=1):
-        """The verb with another name for ``precision``, and another default of ``seed``."""
-
-    monkeypatch.setattr(room, "rank_of", rank)
-    lines = broken(today, {"ag.rank": python_name("rank")})
-    assert [line.partition(":")[0] for line in lines] == [
-        f"ag.rank {x}" for x in ("precision", "seed", "bits")
-    ]
-    claims = {name: said for name, said in today.sections["claims"].items() if name != "theorem-3.7"}
-    less = {name: said for name, said in today.sections.items() if name not in ("ag.Linear", "agattn rank")}
-    lines = [*complaints(today, less | {"claims": claims}, "## 99.0.0, not yet released\n")]
-    gone = ["ag.Linear", "agattn rank", "claims theorem-3.7"]
-    assert sorted(line.partition(":")[0] for line in lines) == gone
 
 
 @pytest.mark.parametrize(
@@ -194,10 +99,3 @@ def test_every_exit_status_is_on_the_page_for_programs_and_in_the_help():
     assert [int(status) for status in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == list(STATUSES)
     text = " ".join(cli.help.split())
     assert all(f"{status} {meaning}" in text for status, meaning in STATUSES.items())
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_help_of_a_command_says_what_its_status_1_says(name):
-    said = re.search(r"Exit status: .*?; 1 (.*?);", " ".join(cli.get_command(None, name).help.split()))
-    assert said is None or said[1] == COMMANDS[name].refused
-    assert (said is None) == (COMMANDS[name].refused in ("", STATUSES[1]))

@@ -1,29 +1,24 @@
 """The documentation tells the truth: every command line in it works, and prints what is shown."""
 
 import importlib
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import tempfile
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click import Context
 from command_line import ROOT, Ended, call
-from installed import FOUND, require
+from installed import require
 from safetensors.numpy import save_file
 
 from agattn.claims import titled
 from agattn.cli.main import cli
 from agattn.engines.catalogue import ENGINES
 from agattn.experiments.studies.grid import example
-from agattn.names import COMMANDS
 
 DOCS = ROOT / "docs"
 MADE = {"_build", "_gallery"}
@@ -142,39 +137,6 @@ def shown():
 COMMAND_LINES = list(shown())
 
 
-def test_there_are_command_lines():
-    """On the pages of all kinds; each command is run, and many show what they print."""
-    pages = {parameter.id.split(":")[0] for parameter in COMMAND_LINES}
-    assert {"README.md", "reference/tasks.md", "start/tutorial.md", "layer/strata.md"} <= pages
-    named = {parameter.values[0][0] for parameter in COMMAND_LINES}
-    run = {parameter.values[0][0] for parameter in COMMAND_LINES if parameter.values[1] is not None}
-    assert set(COMMANDS) <= run and named - {"--version", "--help"} <= set(COMMANDS)
-    assert sum(bool(parameter.values[1]) for parameter in COMMAND_LINES) >= 2
-
-
-def test_the_first_page_has_at_most_1000_words_and_writes_what_git_ignores():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    text = re.sub(r"^```.*?^```", "", readme, flags=re.MULTILINE | re.DOTALL)
-    assert 300 < len(text.split()) <= 1000
-    lines = [parameter.values[0] for parameter in COMMAND_LINES if parameter.id.startswith("README.md")]
-    written = {name for line in lines for option, name in pairwise(line) if option == "-O"}
-    assert written == {"m322.json", "layer"}
-    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
-    assert {"/m322.json", "/layer/"} <= set(ignored)
-
-
-def test_nothing_undoes_the_refutation():
-    """That a version 3 of the paper was not read stands on one page, and nowhere else."""
-    sources = [path for path in (ROOT / "agattn").rglob("*") if path.suffix in {".py", ".j2", ".toml", ".m2"}]
-    folders = (ROOT / "macaulay_scripts", ROOT / "examples")
-    sources += [path for folder in folders for path in folder.iterdir() if path.is_file()]
-    texts = {path: " ".join(path.read_text(encoding="utf-8").split()) for path in (*PAGES, *sources)}
-    for caveat in ("could not be read in the copy", "one condition of Section 3.2"):
-        assert [path.name for path, text in texts.items() if caveat in text] == []
-    told = [path.name for path, text in texts.items() if re.search(r"\bversion 3 of June 2026", text)]
-    assert told == ["claims.md"]
-
-
 def lines_of(text):
     """The lines of a text without rules, and without what depends on the width of the terminal."""
     lines = (" ".join(line.split()) for line in text.splitlines())
@@ -286,78 +248,6 @@ def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
         if name == "doctor":  # versions and paths differ
             out, output = (re.sub(r"\d[\d.]*|\(.*\)", "*", text) for text in (out, output))
         compare(lines_of(out), lines_of(output))
-
-
-# From top to bottom, as a reader would type it: what a line writes, the next may read. A line that shares no
-# file with another one is run alone above, and is left out here.
-SESSIONS = [
-    DOCS / "start" / "tutorial.md",
-    *(
-        DOCS / "guides" / f"{name}.md"
-        for name in ("certificate", "cluster", "program", "script", "small-machine")
-    ),
-    *(DOCS / "extend" / f"{name}.md" for name in ("claim", "engine", "layer", "task")),
-    DOCS / "reference" / "tasks.md",
-]
-FILE = re.compile(r"[\w-]+\.[a-z]\w*")
-
-
-def stands_alone(line, lines):
-    """Whether a line is one call that test_it_works_as_shown makes in the same words, and shares no file."""
-    if not line.startswith("agattn ") or set("|&;><$") & set(line):
-        return False
-    words = line.split()[1:]
-    if words[0] == "verify" and "native" not in words:  # which that test does without an engine
-        return False
-    others = [other for other in lines if other != line]
-    if {name for word in words for name in FILE.findall(word)} & {*FILE.findall("\n".join(others))}:
-        return False
-    return any(p.values[0] == words and p.values[1] is not None for p in COMMAND_LINES)
-
-
-def test_a_line_that_shares_a_file_does_not_stand_alone():
-    lines = ["agattn doctor", "agattn check -O checker.py", "python3 checker.py", "agattn strata | cat"]
-    assert [stands_alone(line, lines) for line in lines] == [True, False, False, False]
-    assert stands_alone(lines[1], lines[1:2]) and not stands_alone("agattn strata -d 7 -o 5", lines)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
-@pytest.mark.engine
-def test_the_page_from_top_to_bottom(page, tmp_path):
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
-    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line[:2] == "$ "]
-    if any(re.search(r"agattn run|M2|Singular", line) for line in lines):
-        for name in ENGINES:
-            require(name)
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "agattn").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m agattn "$@"\n')
-    (programs / "agattn").chmod(0o755)
-    (programs / "python").symlink_to(sys.executable)
-    for name, found in FOUND.items():
-        for installation in found[:1]:
-            program = programs / ENGINES[name].executable
-            program.write_text(f'#!/bin/sh\nexec "{installation.path}" "$@"\n')
-            program.chmod(0o755)
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
-    folder = tmp_path / "here"
-    folder.mkdir()
-    (folder / "examples").symlink_to(ROOT / "examples")
-    for line in lines:
-        if stands_alone(line, lines):
-            continue
-        done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment, timeout=300,
-            capture_output=True, text=True,
-        )  # fmt: skip
-        may_refute = any(words[0] in MAY_REFUTE for words in agattn_in(line))
-        assert done.returncode in ((0, 1) if may_refute else (0,)), f"{line}\n{done.stderr}"
-        assert "Traceback" not in done.stderr and "error" not in done.stderr.lower(), f"{line}\n{done.stderr}"
 
 
 def test_the_pages_on_claims_have_every_claim():

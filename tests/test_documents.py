@@ -1,7 +1,7 @@
 """The JSON document of every command stays what it is: its keys and its values, over a set of architectures.
 
-``PYTHONPATH=. python tests/test_documents.py`` writes ``documents.json`` beside this file anew. A difference
-there is a change of the contract, and belongs into the changelog.
+``PYTHONPATH=. python tests/test_documents.py`` writes ``documents.json`` beside this file anew, for the lines
+that are its keys. A difference there is a change of the contract, and belongs into the changelog.
 """
 
 import json
@@ -22,64 +22,8 @@ VOLATILE = {
     "seconds", "python", "flint", "path", "versions", "key", "script_sha256", "script", "files", "drawn",
 }  # fmt: skip
 
-LAYER, ONE_TOKEN = ["-d", "2", "-o", "1"], ["-d", "2", "-o", "1", "-t", "1"]
-THIN = ["-d", "3", "-o", "2", "-a", "2"]
-NETWORK = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "2"]
-HEADS = ["--dims", "2,1", "--ranks", "1", "--heads", "2", "-t", "2"]
-SOFTMAX = ["--dims", "2,2,1", "--ranks", "2,2", "-t", "3", "--normalization", "softmax"]
-MODEL, BLOCK = ["examples/maps.py:cubic"], ["examples/block.toml"]
-WEIGHTS, WEIGHTS_OF_NETWORK = "examples/weights.json", "examples/network.json"
-DEEP = ["--dims", "2,2,2", "--ranks", "2,2", "-t", "3"]
-
-#: One line of words for each document. Engines are not asked: their documents name versions.
-CASES = [
-    ["verify", *LAYER, "--engine", "native"],
-    ["verify", *THIN, "--engine", "native"],
-    ["verify", *ONE_TOKEN, "--engine", "native"],
-    ["verify", *NETWORK, "--engine", "native"],
-    ["verify", *MODEL, "--engine", "native"],
-    ["certificate", *THIN, "--claim", "theorem-3.4.singular", "--claim", "agattn.degree"],
-    ["check", "docs/certificates/m322.json"],
-    ["check", "docs/certificates/n332.json"],
-    ["dimension", *THIN],
-    ["dimension", *NETWORK],
-    ["dimension", *HEADS],
-    ["dimension", *SOFTMAX],
-    ["dimension", *BLOCK],
-    ["dimension", *MODEL],
-    ["spectrum", *SOFTMAX],
-    ["symmetries", *LAYER],
-    ["symmetries", *NETWORK],
-    ["symmetries", *MODEL],
-    ["identifiability", *THIN],
-    ["identifiability", *NETWORK],
-    ["identifiability", *BLOCK, "--functions", "O_1[1]*P_1[1]"],
-    ["strata", *LAYER],
-    ["strata", *THIN],
-    ["ideal", *LAYER, "--max-degree", "4", "--invariants"],
-    ["ideal", *ONE_TOKEN, "--max-degree", "3", "--invariants"],
-    ["ideal", *THIN, "--max-degree", "2"],
-    ["ideal", *HEADS, "--max-degree", "2"],
-    ["ideal", *MODEL, "--max-degree", "2"],
-    ["singularities", *NETWORK],
-    ["singularities", *HEADS],
-    ["singularities", *MODEL],
-    ["rlct", *LAYER],
-    ["rlct", *THIN, "--softmax"],
-    ["rlct", WEIGHTS],
-    ["rlct", *DEEP, WEIGHTS_OF_NETWORK],
-    ["critical-points", *LAYER, "--metric", "gaussian", "--real"],
-    ["classify", WEIGHTS],
-    ["fiber", WEIGHTS],
-    ["fiber", *DEEP, WEIGHTS_OF_NETWORK],
-    ["equivalent", WEIGHTS, WEIGHTS],
-    ["identify", "examples/tensor.json", *LAYER],
-    ["emit", "implicit-ideal", *LAYER],
-    ["rank", "examples/hilbert.csv"],
-    ["figure", "1", "--engine", "native"],
-    ["figure", "2"],
-    ["figure", "3", "--json"],
-]
+#: The words of each document. Engines are not asked: their documents name versions.
+CASES = [line.split() for line in json.loads(KEPT.read_text(encoding="utf-8"))]
 #: Commands whose documents come from an engine, or whose lines and reports have tests of their own.
 ELSEWHERE = {"doctor", "run", "schema", "study", "train", "report"}
 #: Commands whose results hold what documents say in fewer words, such as a bound on the dimension.

@@ -3,12 +3,9 @@
 import ast
 import inspect
 import json
-import pydoc
-import re
 import subprocess
 import sys
 import time
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +14,11 @@ from installed import require
 
 import agattn as ag
 from agattn import library
-from agattn.architectures.layers import Layer
 from agattn.architectures.model_file import read_toml
 from agattn.engines.catalogue import ENGINES
 from agattn.errors import EngineTimeoutError
 from agattn.experiments.training.experiment import read_experiments
-from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
-from agattn.geometry.critical_points.loss import loss
 from agattn.limits import log, takes
-from agattn.sheet.result import Described
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -52,81 +45,6 @@ def test_importing_loads_nothing_heavy():
     code = "import sys, agattn; dir(agattn); print(sorted({'numpy', 'flint', 'sympy', 'networkx', 'rich', 'jinja2'} & set(sys.modules)))"  # noqa: E501
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-@cache
-def results():
-    """A result of each verb."""
-    certificate = ag.certificate(SMALL, "theorem-3.4")
-    weights = {"K": [[1, 2]], "Q": [[0, 1]], "V": [[1, 0]]}
-    return {
-        "dimension": ag.dimension(NETWORK),
-        "from_config": ag.from_config("examples/heads-config.json"),
-        "strata": ag.strata(LAYER),
-        "tangent_space": ag.tangent_space(LAYER, (2, 1, 2)),
-        "ideal": ag.ideal(SMALL),
-        "fiber": ag.fiber(ag.SingleLayer(2, 1, a=1), weights),
-        "equivalent": ag.equivalent(weights, weights),
-        "identify": ag.identify(SMALL, [1, 0, 0, 0, 0, 1]),
-        "classify": ag.classify(weights),
-        "learning_coefficient": ag.learning_coefficient(weights),
-        "critical_points": CriticalPoints(
-            loss(SMALL), {ag.Stratum(1, 2, 2): CriticalSet(0, 14)}, (32003,), "singular 4.4.1"
-        ),
-        "critical_points_near": ag.critical_points_near(
-            SMALL, {"A": [[1, 2], [0, 1]], "V": [[1, -1]]}, "gaussian"
-        ),
-        "singularities": ag.singularities(ag.DeepNetwork((2, 2, 1), (2, 2), t=2)),
-        "spectrum": ag.spectrum(ag.DeepNetwork((2, 2), (1,), 2, normalization="softmax")),
-        "identifiability": ag.identifiability(LAYER),
-        "symmetries": ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2)),
-        "train": ag.train(SMALL, seeds=1, time=10.0),
-        "verify": ag.verify(LAYER, "3.4", engine="native"),
-        "certificate": certificate,
-        "check": ag.check(certificate),
-        "script": ag.script(SMALL, "implicit-ideal", "singular"),
-        "degree": ag.degree(LAYER),
-        "hilbert_function": ag.hilbert_function(SMALL, 2),
-        "rank": ag.rank([[1, 2], [2, 4]]),
-        "doctor": ag.doctor(),
-    }
-
-
-#: Verbs whose results are no text and table of their own: weights, data, lines, documents, other names.
-OTHER = {"emit", "figure", "invariants", "report", "rlct", "run", "schema", "study", "weights"}
-
-
-def test_every_result_prints_as_a_summary_and_shows_as_a_table():
-    found = results()
-    assert {*found, *OTHER} == {name for name in ag.__all__ if name.islower() and name[0] != "_"}
-    for name, value in found.items():
-        assert repr(value) == str(value), name
-        assert not str(value).startswith(("<agattn", f"{type(value).__name__}(")), name
-        assert "object at 0x" not in str(value), name
-        assert value._repr_html_().startswith("<pre>" if name == "script" else "<table>"), name
-    assert "dim T_p = 14" in repr(found["tangent_space"])
-    assert re.search(r"theorem-3\.4\.singular +refuted +proved", repr(found["verify"]))
-    assert "(2,1,2)" in repr(found["strata"])
-    assert repr(found["check"]).endswith("The certificate is valid.")
-
-
-def test_nothing_that_is_shown_prints_as_python_does():
-    def below(kind):
-        return [kind, *(x for one in kind.__subclasses__() for x in below(one))]
-
-    results()
-    values = {"SingleLayer", "OneTokenLayer", "DeepNetwork", "Network", "Result"}
-    values |= {kind.__name__ for kind in below(Layer)}
-    for kind in below(Described):
-        if kind.__name__ not in values and kind.__module__.startswith("agattn"):
-            assert kind.__repr__ is Described.__repr__, kind
-
-
-def test_a_report_is_a_mapping_of_verdicts():
-    report = results()["verify"]
-    assert list(report) == [verdict.claim for verdict in report.verdicts]
-    assert "(2,1,2)" in report["theorem-3.4.singular"].witness
-    assert report.get("theorem-3.2") is None
 
 
 def test_a_certificate_is_saved_and_checked(tmp_path):
@@ -234,8 +152,6 @@ NAMED = [
 #: What an argument that every verb takes by name may be given instead of what it is.
 VALUES = [None, -1, 2.5, "a", [], [1], {}, {"a": 1}, np.eye(2), np.zeros(0), object(), SMALL, b"x", (1, 2)]
 VERBS = [name for name in ag.__all__ if name.islower() and name[0] != "_"]
-#: Verbs that need nothing to be given.
-ALONE = {"doctor"}
 
 
 def _signature(verb):
@@ -262,7 +178,8 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         "agattn.experiments.training.training.train",
         "agattn.experiments.studies.study.study",
         "agattn.engines.locate._examined",
-        "agattn.reports.architecture_report.report",
+        "agattn.reports.report.of_attention",
+        "agattn.reports.report.of_model",
         "agattn.reports.figure1.compute_figure_1",
         "agattn.reports.figure3.figure_3",
     ):
@@ -275,16 +192,6 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
             getattr(ag, verb)(*args, **named)
         except ag.AgattnError as error:
             assert "\n" not in str(error) and 10 < len(str(error)) < 700, (args, named)
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_call_that_does_not_fit_names_one_that_does(verb):
-    """Nothing given, too much given, and names that are not there: the answer is a call of this verb."""
-    for args, named in [((), {})] * (verb not in ALONE) + [((1,) * 9, {}), ((), {"nonsense": 1})]:
-        with pytest.raises(ag.InputError) as caught:
-            getattr(ag, verb)(*args, **named)
-        said = str(caught.value)
-        assert said.startswith(f"ag.{verb} ") and f"Write ag.{verb}(" in said, said
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -331,14 +238,6 @@ def test_constructors_show_their_signature_and_refuse_the_rest_of_calls(name):
                 made(*args, **named)
             except ag.InputError as error:
                 assert "\n" not in str(error)
-
-
-def test_the_signature_of_a_layer_is_that_of_its_attributes():
-    plain = {name: one.default for name, one in inspect.signature(ag.SingleLayer).parameters.items()}
-    assert plain == {"d": inspect.Parameter.empty, "d_out": inspect.Parameter.empty, "a": None, "t": 2}
-    assert "SingleLayer(d: 'int', d_out: 'int', a: 'int' = None, t: 'int' = 2)" in pydoc.render_doc(
-        ag.SingleLayer, renderer=pydoc.plaintext
-    )
 
 
 def test_tokens_and_t_are_one():

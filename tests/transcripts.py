@@ -23,6 +23,23 @@ def sealed(text):
     return "\n".join(lines)
 
 
+def block(problem, values, keep=lambda lines: lines, more=()):
+    """A well-formed transcript of integers, and of more lines, as a command for a shell."""
+    lines = [*(f"integer {name} {value}" for name, value in values.items()), *more]
+    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
+    return "; ".join(f"echo '{line}'" for line in keep(text))
+
+
+def fibers(**changes):
+    """The true numbers of the fibers of M(2,1,2), but for some changes, such as ``length_1x2x2=7``."""
+    right = {
+        "escapes@1,1,1": 0, "length@1,1,1": 2, "points@1,1,1": 1,
+        "escapes@1,1,2": 0, "length@1,1,2": 2, "points@1,1,2": 2,
+        "escapes@1,2,2": 0, "length@1,2,2": 1, "points@1,2,2": 1,
+    }  # fmt: skip
+    return right | {name.replace("_", "@").replace("x", ","): value for name, value in changes.items()}
+
+
 def asking(question, other):
     """In the place of ``run``: Singular is asked for a number in another way, in every script that asks."""
 

@@ -24,8 +24,8 @@ S^λ is the space of highest weight vectors of weight λ in it (James' kernel in
 duality).
 
 >>> module = specht_module((2, 1))
->>> module.tableaux
-(((0, 1), (2,)), ((0, 2), (1,)))
+>>> len(module)
+2
 >>> module.transposition(0, 1)
 array([[ 1., -1.],
        [ 0., -1.]])
@@ -235,14 +235,12 @@ def module_name(shapes: Sequence[Partition]) -> str:
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-Tableau = tuple[tuple[int, ...], ...]
 
 
 class SpechtModule:
     """The Specht module of a partition of n, in the basis of standard polytabloids.
 
-    The letters that the symmetric group permutes are the positions 0, ..., n − 1 of the words. The standard
-    :attr:`tableaux` index the basis.
+    The letters that the symmetric group permutes are the positions 0, ..., n − 1 of the words.
     """
 
     def __init__(self, shape: Partition) -> None:
@@ -264,11 +262,6 @@ class SpechtModule:
         words = self._standard_words
         rows = enumerate(self.shape)
         return [np.nonzero(words == r)[1].reshape(len(words), length) for r, length in rows]
-
-    @property
-    def tableaux(self) -> tuple[Tableau, ...]:
-        """The standard tableaux, each as its rows."""
-        return tuple(tuple(tuple(map(int, row)) for row in rows) for rows in zip(*self._rows, strict=True))
 
     @cached_property
     def _columns(self) -> list[tuple[int, IntArray]]:
@@ -346,10 +339,8 @@ class SpechtModule:
         return self.coefficients(self.words)
 
 
-@cache
-def specht_module(shape: Partition) -> SpechtModule:
-    """The Specht module of this shape; the same object for the same shape."""
-    return SpechtModule(shape)
+#: The Specht module of a shape; the same object for the same shape.
+specht_module = cache(SpechtModule)
 
 
 @cache

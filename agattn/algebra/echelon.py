@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from math import gcd
 from typing import Any, Union
 
@@ -46,6 +47,25 @@ def rational_matrix(rows: Matrix, columns: int) -> flint.fmpq_mat:
     return flint.fmpq_mat(len(rows), columns, entries)
 
 
+def sparse_rows(vectors: Sequence[Mapping[Any, Any]], zeros: Any = flint.fmpz_mat) -> Any:
+    """Sparse vectors as the rows of a matrix, with one column for each key that occurs.
+
+    Args:
+        vectors: numbers by their keys.
+        zeros: makes a matrix of zeros of FLINT of the right kind from the numbers of rows and columns.
+
+    >>> sparse_rows([{"x": 1, "y": 2}, {"y": Fraction(1, 2)}], flint.fmpq_mat)
+    [1,   2]
+    [0, 1/2]
+    """
+    columns = {name: n for n, name in enumerate(dict.fromkeys(chain.from_iterable(vectors)))}
+    matrix = zeros(len(vectors), len(columns))
+    for row, vector in enumerate(vectors):
+        for name, x in vector.items():
+            matrix[row, columns[name]] = rational(x) if type(x) is Fraction else x
+    return matrix
+
+
 def echelon(matrix: Any) -> tuple[Any, list[int]]:
     """The reduced row echelon form, and the columns of its leading entries: as many as the rank.
 
@@ -76,14 +96,13 @@ def independent_columns(matrix: Any) -> list[int]:
     return echelon(flint.nmod_mat(matrix, PRIME))[1]
 
 
-def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
+def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> Iterator[int]:
     """As :func:`independent_columns`, for sparse vectors: integers by their places, which can be sorted.
 
-    >>> independent_vectors([{1: 2}, {0: 1, 1: 1}, {0: 3}, {}])
+    >>> list(independent_vectors([{1: 2}, {0: 1, 1: 1}, {0: 3}, {}]))
     [0, 1]
     """
     echelon_form: dict[Any, dict[Any, int]] = {}
-    basis = []
     for number, vector in enumerate(vectors):
         left = {place: x % PRIME for place, x in vector.items() if x % PRIME}
         while left and (first := min(left)) in echelon_form:
@@ -96,8 +115,7 @@ def independent_vectors(vectors: Iterable[Mapping[Any, int]]) -> list[int]:
         if left:
             inverse = pow(left[first], -1, PRIME)
             echelon_form[first] = {place: x * inverse % PRIME for place, x in left.items()}
-            basis.append(number)
-    return basis
+            yield number
 
 
 def independent_rows(rows: Matrix) -> list[int]:

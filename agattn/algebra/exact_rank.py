@@ -31,8 +31,9 @@ taken for those rational numbers that are small, and vÂ·A = 0 is checked over â„
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import islice
@@ -250,36 +251,25 @@ class Kernel:
 
     Attributes:
         side: ``"right"`` for vectors v with A v = 0, ``"left"`` for v A = 0.
-        matrix: the vectors as the columns of an ``fmpz_mat``, or of a :class:`SparseMatrix`. Each has a
-            nonzero entry where all others have zeros, so they are independent.
+        size: the number of entries of each vector.
+        entries: those that are not 0, by their places. Each vector has a nonzero entry where all others have
+            zeros, so they are independent.
     """
 
     side: str
-    matrix: Any
+    size: int
+    entries: Sequence[Mapping[int, Any]]
 
     def __len__(self) -> int:
-        return shape(self.matrix)[1]
+        return len(self.entries)
 
     def vectors(self) -> Iterator[list[Any]]:
         """The vectors one by one, as lists of integers."""
-        columns = self.matrix.transpose()
-        if isinstance(columns, SparseMatrix):
-            k, n = columns.shape
-            rows: list[dict[int, Any]] = [{} for _ in range(k)]
-            for (i, j), x in columns.entries.items():
-                rows[i][j] = x
-            yield from ([row.get(j, 0) for j in range(n)] for row in rows)
-        else:
-            yield from columns.tolist()
+        yield from ([vector.get(i, 0) for i in range(self.size)] for vector in self.entries)
 
     def scaled(self, scales: Sequence[Any]) -> Kernel:
         """The vectors with each entry multiplied by the scale of its place."""
-        n, k = shape(self.matrix)
-        if isinstance(self.matrix, SparseMatrix):
-            entries = {(i, j): x * scales[i] for (i, j), x in self.matrix.entries.items()}
-            return Kernel(self.side, SparseMatrix((n, k), entries))
-        flat = [x * scales[place // k] for place, x in enumerate(self.matrix.entries())]
-        return Kernel(self.side, flint.fmpz_mat(n, k, flat))
+        return replace(self, entries=[{i: x * scales[i] for i, x in v.items()} for v in self.entries])
 
 
 class BlockProof(NamedTuple):
@@ -313,11 +303,9 @@ def exact_rank(A: ExactMatrix, budget: float, prove: bool) -> tuple[Minor, tuple
     pivots, blocks = (
         decompose(Z) if isinstance(Z, SparseMatrix) else ([], [Block(tuple(range(m)), tuple(range(n)), Z)])
     )
-    for p in islice(random_primes(limits().seed), 1000):
-        try:
+    for p in random_primes(limits().seed):
+        with suppress(RankGrewError):
             return _at_prime(A, pivots, blocks, p, budget, prove)
-        except RankGrewError:
-            continue
     raise AssertionError("no prime fits this matrix")
 
 
@@ -453,8 +441,7 @@ def _prove_sparse(A: SparseMatrix, minor: Minor, budget: float) -> Kernel | int 
         if eliminated.rank > minor.rank:
             raise RankGrewError
         if vectors := eliminated.left_kernel(most):
-            entries = {(i, k): x for k, vector in enumerate(vectors) for i, x in vector.items()}
-            return Kernel(side, SparseMatrix((min(m, n), len(vectors)), entries))
+            return Kernel(side, min(m, n), vectors)
     bits = hadamard_bits(A, minor.rank + 1)
     if bits / (_LARGE_BITS - 1) * eliminated.steps > most:
         return None
@@ -480,13 +467,12 @@ def prove_by_kernel(A: Any, minor: Minor, side: str = "right") -> Kernel:
     N, d = X.numer_denom()
     if submatrix(A, range(m), minor.columns) * N != submatrix(A, range(m), free) * d:
         raise RankGrewError
-    entries, vectors = X.entries(), flint.fmpz_mat(n, len(free))
+    entries, vectors = X.entries(), []
     for j, place in enumerate(free):
         column, denominator = flint.fmpq_mat(minor.rank, 1, entries[j :: len(free)]).numer_denom()
-        for i, x in zip(minor.columns, column.entries(), strict=True):
-            vectors[i, j] = x
-        vectors[place, j] = -denominator
-    return Kernel(side, vectors)
+        vector = dict(zip(minor.columns, column.entries(), strict=True))
+        vectors.append(vector | {place: -denominator})
+    return Kernel(side, n, vectors)
 
 
 def prove_by_primes(A: Any, r: int, bits: float, seed: int, size: int = WORD_BITS) -> int:

@@ -29,14 +29,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import chain
 from math import comb, lcm
 from typing import Any
 
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import echelon, integer_kernel, kernel_basis, primitive, rational, rational_matrix
+from agattn.algebra.echelon import echelon, integer_kernel, kernel_basis, primitive, sparse_rows
 from agattn.algebra.polynomial import Exponents, Polynomial
 from agattn.algebra.residues import (
     RowSpace,
@@ -142,16 +141,11 @@ def positive_grading(polynomials: Iterable[Polynomial]) -> tuple[int, ...]:
     >>> positive_grading([x * y, x**2 + 3 * y**2]), positive_grading([x**2 + y]), positive_grading([x + 1])
     ((1, 1), (1, 2), ())
     """
-    forms = list(polynomials)
-    n = len(forms[0].ring)
-    gram = np.zeros((n, n), dtype=object)  # with the same kernel as the differences
-    for f in forms:
-        exponents = np.array(list(f.terms), dtype=object).reshape(len(f), n)
-        differences = exponents[1:] - exponents[:1]
-        gram += differences.T @ differences
-    if not gram.sum(axis=1).any():
+    gram = _differences(list(polynomials))
+    n = gram.nrows()
+    if not any((gram * flint.fmpq_mat(n, 1, [1] * n)).entries()):
         return (1,) * n
-    if not (basis := kernel_basis(flint.fmpq_mat(n, n, gram.ravel().tolist()))):
+    if not (basis := kernel_basis(gram)):
         return ()
     K = flint.fmpq_mat(basis)
     projection = K.transpose() * (K * K.transpose()).inv() * K
@@ -163,6 +157,17 @@ def positive_grading(polynomials: Iterable[Polynomial]) -> tuple[int, ...]:
         if not any(raised):
             return tuple(primitive(weights.entries()))
     return ()
+
+
+def _differences(polynomials: Sequence[Polynomial]) -> flint.fmpq_mat:
+    """A matrix whose kernel is orthogonal to all differences of exponents in each of some polynomials."""
+    n = len(polynomials[0].ring)
+    gram = np.zeros((n, n), dtype=object)
+    for f in polynomials:
+        exponents = np.array(list(f.terms), dtype=object).reshape(len(f), n)
+        differences = exponents[1:] - exponents[:1]
+        gram += differences.T @ differences
+    return flint.fmpq_mat(n, n, gram.ravel().tolist())
 
 
 Terms = dict[Exponents, Any]
@@ -297,17 +302,6 @@ def minimal_generators(
     return tuple(kept)
 
 
-def _weights(basis: Iterable[Polynomial]) -> list[list[int]]:
-    """A basis of the weights of the variables, integers, for which all polynomials are homogeneous."""
-    differences = {
-        tuple(map(int.__sub__, exponents, polynomial.leading_exponents))
-        for polynomial in basis
-        for exponents in polynomial.terms
-    }
-    rows = sorted(differences)
-    return integer_kernel(rational_matrix(rows, len(rows[0]))) if rows else []
-
-
 def _by_weight(
     degrees: Sequence[int], degree: int, weights: Sequence[Sequence[int]]
 ) -> dict[tuple[int, ...], list[Exponents]]:
@@ -339,12 +333,13 @@ def _independent(kept: Sequence[Polynomial], new: Sequence[Polynomial], degrees:
     Each is a sum of parts that have one weight, for all weights for which those kept are homogeneous. What
     the parts of one weight are modulo multiples, small matrices tell.
     """
-    weights = [list(degrees), *_weights(kept or new)]
+    weights = [list(degrees), *integer_kernel(_differences(kept or new))]
     parts: defaultdict[tuple[int, ...], defaultdict[int, Terms]] = defaultdict(lambda: defaultdict(dict))
     for n, polynomial in enumerate(new):
         for exponents, coefficient in polynomial.terms.items():
             parts[_weight(weights, exponents)][n][exponents] = coefficient
     p = new[0].ring.characteristic
+    zeros = (lambda m, n: flint.nmod_mat(m, n, p)) if p else flint.fmpq_mat
     lower = [(_weight(weights, generator.leading_exponents), generator.terms) for generator in kept]
     monomials: dict[int, dict[tuple[int, ...], list[Exponents]]] = {}
     classes: list[Terms] = [{} for _ in new]  # modulo multiples, in coordinates
@@ -358,18 +353,8 @@ def _independent(kept: Sequence[Polynomial], new: Sequence[Polynomial], degrees:
                 {tuple(map(int.__add__, exponents, monomial)): c for exponents, c in terms.items()}
                 for monomial in monomials[rest[0]].get(rest, ())
             ]
-        reduced, pivots = echelon(_matrix([*multiples, *of_place.values()], p))
+        reduced, pivots = echelon(sparse_rows([*multiples, *of_place.values()], zeros).transpose())
         for row in range(sum(pivot < len(multiples) for pivot in pivots), len(pivots)):
             for column, n in enumerate(of_place, len(multiples)):
                 classes[n][(*place, row)] = reduced[row, column]
-    return echelon(_matrix(classes, p))[1]
-
-
-def _matrix(columns: Sequence[Terms], p: int) -> Any:
-    """A matrix over ℚ, or modulo a prime, with a row for each key of its columns."""
-    rows = {exponents: i for i, exponents in enumerate(dict.fromkeys(chain(*columns)))}
-    matrix: Any = flint.nmod_mat(len(rows), len(columns), p) if p else flint.fmpq_mat(len(rows), len(columns))
-    for j, column in enumerate(columns):
-        for exponents, coefficient in column.items():
-            matrix[rows[exponents], j] = coefficient if p else rational(coefficient)
-    return matrix
+    return echelon(sparse_rows(classes, zeros).transpose())[1]

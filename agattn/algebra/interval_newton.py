@@ -72,12 +72,8 @@ class System:
         if len(ring) != len(self.polynomials):
             raise ValueError(f"{len(self.polynomials)} equations in {len(ring)} variables")
         self.size = len(ring)
-        self._values = Evaluation(self.polynomials)
+        self.values = Evaluation(self.polynomials)
         self._derivatives = Evaluation([f.derivative(x) for f in self.polynomials for x in ring.gens])
-
-    def values(self, point: Sequence[Any]) -> list[Any]:
-        """Balls that contain the values of the polynomials on a box of ``arb`` or ``acb``."""
-        return self._values(point)
 
     def jacobian(self, point: Sequence[Any]) -> Any:
         """A matrix of balls that contains the derivatives on a box."""

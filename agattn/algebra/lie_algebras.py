@@ -29,7 +29,7 @@ from typing import Any
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import fraction, independent_columns, kernel_basis, rational_matrix, rational_rank
+from agattn.algebra.echelon import fraction, independent_columns, kernel_basis, rational_matrix, sparse_rows
 from agattn.errors import DisagreementError
 
 #: The entries of a square matrix that are not 0, by row and column.
@@ -172,7 +172,7 @@ def _simple_parts(basis: Sequence[Sparse], center: int) -> tuple[str, ...] | Non
             parts.setdefault(weight, {})[i, j] = x
         for weight, part in parts.items():
             weights.setdefault(weight, []).append(part)
-    sizes = {weight: _dimension(parts) for weight, parts in weights.items()}
+    sizes = {weight: int(sparse_rows(parts, flint.fmpq_mat).rank()) for weight, parts in weights.items()}
     zero = (0,) * len(diagonal)
     roots = {weight for weight in sizes if weight != zero}
     # The roots vanish on just the diagonal matrices in the center.
@@ -209,11 +209,6 @@ def _diagonal(basis: Sequence[Sparse]) -> list[Sparse]:
                 total[place] = total.get(place, 0) + c * entry
         result.append({place: entry * _scale(total) for place, entry in total.items() if entry})
     return result
-
-
-def _dimension(parts: Sequence[Sparse]) -> int:
-    places = sorted({place for part in parts for place in part})
-    return rational_rank([[part.get(q, 0) for q in places] for part in parts])
 
 
 def _sum(a: _Root, b: _Root, sign: int = 1) -> _Root:

@@ -43,6 +43,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.balls import arb_matrix
+from agattn.algebra.echelon import rational
 from agattn.calls import shown
 from agattn.errors import InputError, TooLargeError, worded
 
@@ -71,10 +72,8 @@ def read_number(x: Any, radius: Any = None) -> Ball:
 def _ball(x: Any, radius: Any) -> Ball:
     if isinstance(x, (bool, np.bool_, int, np.integer)):
         return flint.fmpq(int(x)), None
-    if isinstance(x, (flint.fmpz, flint.fmpq)):
-        return flint.fmpq(x), None
-    if isinstance(x, Fraction):
-        return flint.fmpq(x.numerator, x.denominator), None
+    if isinstance(x, (flint.fmpz, flint.fmpq, Fraction)):
+        return rational(x), None
     if isinstance(x, (float, np.floating)):
         return _float(x, radius)
     if isinstance(x, str):

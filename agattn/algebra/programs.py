@@ -85,7 +85,7 @@ class Trace:
         >>> one is other
         True
         """
-        key = (kind, _hashable(static), shape, *(one.number for one in operands))
+        key = (kind, hashable(static), shape, *(one.number for one in operands))
         if key not in self.known:
             self.known[key] = Operation(self, kind, operands, static, shape)
         operation: Operation = self.known[key]
@@ -311,7 +311,7 @@ class _Compiler:
             if not runs:
                 continue
             if summands is None:
-                key: tuple[Any, ...] = node.kind, _hashable(node.static), *(one.shape for one in operands)
+                key: tuple[Any, ...] = node.kind, hashable(node.static), *(one.shape for one in operands)
             else:
                 key = "+-", (len(summands[0]), len(summands[1])), node.shape
             if not _small(node):
@@ -482,7 +482,7 @@ def _objects(numbers: Sequence[Any], shape: tuple[int, ...]) -> Array:
     return array.reshape(shape)
 
 
-def _hashable(static: Any) -> Any:
+def hashable(static: Any) -> Any:
     """An index with slices as a key; slices are hashable from Python 3.12 on."""
     if not isinstance(static, tuple):
         return static

@@ -38,6 +38,7 @@ from agattn.algebra.residues import (
     chance_of_dividing,
     random_prime,
 )
+from agattn.algebra.spectrum import logarithm, singular_values, widest_gap
 from agattn.calls import one_of
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
@@ -129,14 +130,16 @@ class RankResult(Result, name="rank", eq=False):
     lower_evidence: Evidence
     upper_evidence: Evidence
     method: Key[str, "The method that was used.", Written(Literal["rational", "modular", "ball", "mpmath"])]
-    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."]
+    precision_bits: Key[Positive | None, "Working precision of the last step; null for exact arithmetic."] = (
+        None
+    )
     gap: Key[
         float | None,
         "log₂(least taken for nonzero / largest taken for zero); null if none, or exact.",
         Written(float | None, lambda gap: round(gap, 3) if isfinite(gap) else None),
-    ]
-    minor: Minor | BallMinor | None
-    reason: str
+    ] = None
+    minor: Minor | BallMinor | None = None
+    reason: str = ""
     blocks: tuple[BlockProof, ...] = ()
     error: float = 0.0
     points: tuple[RankPoint, ...] = ()
@@ -343,9 +346,8 @@ def _exactly(A: ExactMatrix, method: str, budget: float) -> RankResult:
             )
         reason = "; ".join(reasons) or "the matrix has no more nonzero rows or columns"
     upper_evidence = Evidence.MODULAR if error else Evidence.PROVED
-    return RankResult(
-        A.shape, r, r, Evidence.PROVED, upper_evidence, method, None, None, minor, reason, blocks, error
-    )
+    bounds = (A.shape, r, r, Evidence.PROVED, upper_evidence, method)
+    return RankResult(*bounds, minor=minor, reason=reason, blocks=blocks, error=error)
 
 
 # --- in balls ---
@@ -393,10 +395,6 @@ def _by_balls(A: BallMatrix, precision: int, limit: int, upper_bound: int | None
 
 
 def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankResult:
-    import mpmath
-
-    from agattn.algebra.spectrum import midpoints, singular_values, widest_gap
-
     def result(upper: int, reason: str) -> RankResult:
         evidence = Evidence.NUMERICAL
         return RankResult(A.shape, r, upper, evidence, evidence, "mpmath", precision, gap, None, reason)
@@ -409,22 +407,21 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
     needed = 1 if B.stated else 2
     while True:
         noise = float(precision // 2)
-        values = singular_values(midpoints(B.balls(precision), precision), precision)
-        if B.stated and B.pairs is not None and values and values[0]:
+        values = singular_values(B.balls(precision), precision)
+        nonzero = bool(values) and values[0] > 0
+        if B.stated and B.pairs is not None and nonzero:
             # Weyl: no singular value moves by more than the Frobenius norm of the change.
-            radii = (
-                mpmath.mpf(int(radius.p)) / int(radius.q) for row in B.pairs for _, radius in row if radius
-            )
-            change = mpmath.sqrt(mpmath.fsum(radii, squared=True))
-            noise = min(noise, float(mpmath.log(values[0] / change, 2)) - 1)
+            radii = [flint.arb(radius) for row in B.pairs for _, radius in row if radius]
+            change = sum((radius**2 for radius in radii), flint.arb(0)).sqrt()
+            noise = min(noise, logarithm(values[0] / change) - 1)
         r, gap = widest_gap(values, int(noise))
         # Balls around zero may hold anything.
-        blurred = B.stated and not any(values)
+        blurred = B.stated and not nonzero
         separated = not blurred and (gap is None or gap >= SMALLEST_GAP)
         growth = 0.0 if B.stated else precision / 8
         stable = before is not None and r == before[0] and (gap or 0) >= (before[1] or 0) + growth - 1
         repeated = repeated + 1 if stable else 0
-        if r == full or not (blurred or any(values)) or (separated and repeated >= needed):
+        if r == full or not (blurred or nonzero) or (separated and repeated >= needed):
             return result(r, f"singular values at {precision} bits")
         if (B.stated and stable) or 2 * precision > limit:
             return result(full, f"undecided at {precision} bits: the singular values show no stable gap")
@@ -454,20 +451,8 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     else:
         error = prod(errors)
         evidence, reason = Evidence.MODULAR, f"no larger rank at {len(tried)} random points modulo primes"
-    return RankResult(
-        shape,
-        r,
-        r,
-        Evidence.PROVED,
-        evidence,
-        "modular",
-        None,
-        None,
-        None,
-        reason,
-        error=error,
-        points=tuple(tried),
-    )
+    bounds = (shape, r, r, Evidence.PROVED, evidence, "modular")
+    return RankResult(*bounds, reason=reason, error=error, points=tuple(tried))
 
 
 def _at_point(rows: RandomRows, seed: list[int]) -> RankPoint:
@@ -531,35 +516,25 @@ def _in_floats_and_balls(rows: RandomRows) -> RankResult:
         bits = _FIRST_PRECISION
         while size > proved and bits <= _LAST_PRECISION:
             with flint.ctx.workprec(bits):
-                if is_nonsingular(_arb_mat(exact(places[:size])[:, columns[:size]])):
+                if is_nonsingular(flint.arb_mat(exact(places[:size])[:, columns[:size]].tolist())):
                     proved, bits_used = size, bits
             bits *= 2
         if proved >= target:
             break
-    result = RankResult(
-        floats.shape,
-        proved,
-        max(observed, proved),
-        Evidence.PROVED,
-        Evidence.NUMERICAL,
-        "ball",
-        bits_used,
-        None,
-        None,
-        "no smaller pivots in float64",
-    )
+    bounds, evidence = (proved, max(observed, proved)), (Evidence.PROVED, Evidence.NUMERICAL)
+    reason = "no smaller pivots in float64"
+    result = RankResult(floats.shape, *bounds, *evidence, "ball", bits_used, reason=reason)
     if proved < target <= _LARGEST_ELIMINATION:
-        everything = np.arange(len(floats))
 
         def at(bits: int) -> Any:
             with flint.ctx.workprec(bits):
-                return _arb_mat(exact(everything))
+                return flint.arb_mat(exact(np.arange(len(floats))).tolist())
 
-        given = BallMatrix(floats.shape, at, stated=False)
-        found = _by_balls(given, 192, _LAST_PRECISION, target, rows.reason)
-        if found.lower_bound >= proved and found.rank is not None:
+        drawn = BallMatrix(floats.shape, at, stated=False)
+        eliminated = _by_balls(drawn, 192, _LAST_PRECISION, target, rows.reason)
+        if eliminated.lower_bound >= proved and eliminated.rank is not None:
             # At this point: what is proved from above holds for these rows alone.
-            result = found.replace(upper_evidence=Evidence.NUMERICAL)
+            result = eliminated.replace(upper_evidence=Evidence.NUMERICAL)
     if result.lower_bound >= target:
         result = result.replace(upper_bound=target, upper_evidence=Evidence.PROVED, reason=rows.reason)
     return result
@@ -571,8 +546,3 @@ def _float_pivots(matrix: NDArray[np.float64]) -> tuple[Any, Any]:
     work = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), tiny)
     work /= np.maximum(np.linalg.norm(work, axis=0, keepdims=True), tiny)
     return pivots(work, _NOISE * float(np.abs(work).max(initial=0.0)))[:2]
-
-
-def _arb_mat(array: Any) -> Any:
-    rows, columns = array.shape
-    return flint.arb_mat(rows, columns, array.ravel().tolist())

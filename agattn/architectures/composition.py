@@ -15,12 +15,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
-from typing import ClassVar
 
 from agattn.architectures.layered import Layered
 from agattn.architectures.layers import TABLES, Attention, Layer, Shape, listed
-from agattn.architectures.network import LARGEST_ARRAY, DeepNetwork
+from agattn.architectures.network import DeepNetwork
 from agattn.calls import constructed, positive_integer
 from agattn.errors import TooLargeError, argument
 from agattn.sheet.data import Cell, Sheet, Table
@@ -37,7 +35,7 @@ class Input(Described, has_defaults=True):
 
 @constructed
 @dataclass(frozen=True)
-class Network(Layered, Described):
+class Network(Layered):
     """Layers one after the other: any polynomial network, or with softmax attention in it a normalized one.
 
     Parameters are called by the letter that a layer has for them and its number, from 1: K_1, Q_1, V_1 of an
@@ -66,11 +64,6 @@ class Network(Layered, Described):
     dim: int
     tokens: int = 1
 
-    kind: ClassVar[str] = "model"
-    options: ClassVar[tuple[str, str]] = ("a model file", "ag.Network(layers, dim)")
-    #: A network is known by its values, not by coordinates.
-    ambient_dimension: ClassVar[None] = None
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "layers", listed(self.layers))
         object.__setattr__(self, "dim", positive_integer("dim", self.dim))
@@ -78,19 +71,9 @@ class Network(Layered, Described):
         self._compiled  # noqa: B018  that the layers fit together
 
     @property
-    def t(self) -> int:
-        """The number of tokens."""
-        return self.tokens
-
-    @property
     def input_shape(self) -> Shape:
         """The shape (d, t) of X."""
         return self.dim, self.tokens
-
-    @property
-    def name(self) -> str:
-        """All that defines it, as it is printed."""
-        return str(self)
 
     def summary(self) -> str:
         """The input and the layers in a line."""
@@ -153,38 +136,10 @@ def check_depth(architecture: object) -> None:
         return
     places = architecture.places
     heads = sum(getattr(place.layer, "heads", 0) for place in places)
-    for number, most, what in (
-        (len(places), MOST_STEPS, "steps, one after the other"),
-        (heads, MOST_HEADS, "heads"),
-    ):
+    counts = {"steps, one after the other": (len(places), MOST_STEPS), "heads": (heads, MOST_HEADS)}
+    for what, (number, most) in counts.items():
         if number > most:
             raise TooLargeError(
                 f"the model has {number} {what}; the limit is {most}. Use {argument('force', True)} to "
                 "start all the same"
-            )
-
-
-def check_arrays(network: Network) -> None:
-    """Refuse a network whose arrays would fill the memory.
-
-    Raises:
-        TooLargeError: if an output of a layer, or the t × t matrices of all heads, held for as many inputs as
-            the Jacobian has rows at a time, have more than 10⁸ entries.
-
-    >>> from agattn.architectures.layers import Sum, Linear
-    >>> check_arrays(Network([Sum(), Linear(2)], dim=2, tokens=10**9))
-    Traceback (most recent call last):
-        ...
-    agattn.errors.TooLargeError: layer 1 has arrays of 2000000000 entries, for 4 inputs; use fewer, or
-    force=True
-    """
-    inputs = min(384, network.parameters)
-    for place in network.places:
-        heads, t = getattr(place.layer, "heads", 0), place.shape[1]
-        largest = max(prod(place.shape), prod(place.layer.output_shape(place.shape)), heads * t * t)
-        if inputs * largest > LARGEST_ARRAY:
-            number = place.label.partition("_")[0] or "?"
-            raise TooLargeError(
-                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or "
-                f"{argument('force', True)}"
             )

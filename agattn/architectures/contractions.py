@@ -160,7 +160,7 @@ class Contractions:
 
     def close(self, axis: Axis) -> None:
         """No matrices act along an axis but diagonal ones, which the equations decide about."""
-        if len(axis.factors) == 1 and all(place.step == 1 for place in _own(axis)):
+        if len(axis.factors) == 1 and all(factor.places[k].step == 1 for factor, k in axis.factors):
             self.fixed.update(axis.nodes)
         else:
             self.split.update(axis.nodes)
@@ -200,10 +200,6 @@ def _along(first: ArrayFactor, second: ArrayFactor) -> frozenset[tuple[int, int]
         for m, y in enumerate(second.places)
         if x == y and x.label is not None
     )
-
-
-def _own(axis: Axis) -> list[Spot]:
-    return [factor.places[k] for factor, k in axis.factors]
 
 
 @dataclass(frozen=True)
@@ -372,8 +368,7 @@ def _together(one: Axis, other: Axis) -> Axis:
 
 def _sum(one: Factors, other: Factors) -> Factors:
     total = Counter(one)
-    for factor, times in other.items():
-        total[factor] += times
+    total.update(other)
     return total
 
 
@@ -579,20 +574,17 @@ class Exponents:
 
     def unknown(self, array: str, index: Sequence[int]) -> int:
         """The number of the unknown of an array at an index of its split axes."""
-        place = 0
+        position = 0
         for i, size in zip(index, self.sizes(array), strict=True):
-            place = place * size + i
-        return self.first[array] + place
+            position = position * size + i
+        return self.first[array] + position
 
     def place(self, unknown: int) -> tuple[str, tuple[int, ...]]:
         """The array, and the index of its split axes, of an unknown: the inverse of :meth:`unknown`."""
         arrays = list(self.shapes)
         array = arrays[bisect_right([self.first[name] for name in arrays], unknown) - 1]
-        rest, index = unknown - self.first[array], list[int]()
-        for size in reversed(self.sizes(array)):
-            rest, i = divmod(rest, size)
-            index.insert(0, i)
-        return array, tuple(index)
+        index = np.unravel_index(unknown - self.first[array], self.sizes(array))
+        return array, tuple(map(int, index))
 
     def rows(self, one: Factors, other: Factors, sizes: Mapping[int, int]) -> Iterator[Row]:
         """The equations that the factors of two values are equal, one for each index of the labels."""
@@ -649,12 +641,12 @@ class ExponentEquations:
 
     def solutions(self, unknowns: int) -> list[Row]:
         """A basis of the solutions, each with an unknown that the others do not have, as late as can be."""
-        found: dict[int, Row] = {u: {u: 1} for u in range(unknowns) if u not in self.solved}
+        by_free: dict[int, Row] = {u: {u: 1} for u in range(unknowns) if u not in self.solved}
         for unknown in sorted(self.solved):
             for free, x in self.reduced({unknown: 1}).items():
-                found[free][unknown] = x
+                by_free[free][unknown] = x
         basis = ExponentEquations()
-        for row in found.values():
+        for row in by_free.values():
             basis.add(row)
         solutions = list[Row]()
         for last in sorted(basis.solved):
@@ -674,7 +666,7 @@ def gauge_groups(architecture: Evaluated) -> list[Symmetry]:
 
 def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
     """The same from contractions that are known."""
-    found, split = cuts(architecture, record)
+    matrix_cuts, split = cuts(architecture, record)
     shapes = architecture.shapes
     exponents = Exponents(shapes, split)
     system = ExponentEquations()
@@ -684,7 +676,7 @@ def groups_of(architecture: Evaluated, record: Contractions) -> list[Symmetry]:
     groups = list[Symmetry]()
     centers = ExponentEquations()  # here as a basis of what the centers of the groups GL(n) span
     without = ExponentEquations(system.solved)  # and with no factors where these centers can take them away
-    for cut in found:
+    for cut in matrix_cuts:
         for group in _matrix_groups(cut, shapes):
             turned = [record.turned[node] for node in cut.sides if node in record.turned]
             groups += _complex_numbers(group, turned[0]) if turned else [group]

@@ -29,11 +29,9 @@ The grammar, with spaces where one likes::
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -73,302 +71,170 @@ class Form:
         return size if count == 1 else f"{count} {kind} {size}"
 
 
-class Expression:
-    """A part of a function: its form, its text, its degree in the parameters, and how it is computed."""
-
-    @property
-    def form(self) -> Form:
-        raise NotImplementedError
-
-    @property
-    def text(self) -> str:
-        """The text from which it can be read again, without a minus sign in front."""
-        raise NotImplementedError
-
-    @property
-    def degree(self) -> int:
-        """A bound on the degree in the parameters."""
-        raise NotImplementedError
-
-    @property
-    def parts(self) -> Iterator[Expression]:
-        """The expression and all that it is made of."""
-        yield self
-        for one in (getattr(self, name, None) for name in ("of", "left", "right")):
-            if isinstance(one, Expression):
-                yield from one.parts
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """Its values, ``(n, *labels, *axes)``, from arrays with an axis in front."""
-        raise NotImplementedError
-
-    def aligned(self, value: Array, labels: tuple[tuple[str, int], ...]) -> Array:
-        """A value with an axis of length 1 for each further label."""
-        own = {letter for letter, _ in self.form.labels}
-        keys = [slice(None) if letter in own else None for letter, _ in labels]
-        return value[(slice(None), *keys, *[slice(None)] * len(self.form.axes))]
-
-    @property
-    def grouped(self) -> str:
-        """The text as a factor of a product."""
-        return self.text
+#: What a text is: an array, or how its parts are put together, from the tightest way to the loosest.
+ARRAY, PRODUCT, TENSOR, TOTAL, SUM = range(5)
+Computed = Callable[[Arithmetic, Mapping[str, Array]], Array]
 
 
 @dataclass(frozen=True)
-class ArrayPart(Expression):
+class Expression:
+    """A part of a function.
+
+    Attributes:
+        form: the sizes of its axes.
+        text: what it can be read from again.
+        kind: how it is put together, which decides about parentheses.
+        arrays: the names of the arrays that occur.
+        compute: its values, ``(n, *labels, *axes)``, from arrays with an axis in front.
+        transpose: what this is the transpose of, if it is one.
+    """
+
+    form: Form
+    text: str
+    kind: int
+    arrays: frozenset[str]
+    compute: Computed
+    transpose: Expression | None = None
+
+    def within(self, loosest: int) -> str:
+        """The text, with parentheses if its parts are put together more loosely."""
+        return self.text if self.kind <= loosest else f"({self.text})"
+
+    def along(self, form: Form, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        """Its values, with an axis of length 1 for each further index of a form."""
+        own = dict(self.form.labels)
+        keys = [slice(None) if letter in own else None for letter, _ in form.labels]
+        return self.compute(arithmetic, arrays)[(slice(None), *keys, ...)]
+
+
+def _array(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | None) -> Expression:
     """A parameter array: for each axis before the last two, ``index`` has a letter or a number from 1."""
+    front = len(shape) - 2 if len(shape) > 2 else 0
+    text = name if index is None else f"{name}[{','.join(map(str, index))}]"
+    index = tuple(LETTERS[:front]) if index is None else index
+    if len(index) != front:
+        size, numbers = "×".join(map(str, shape)), f"{front} ind{'ex' if front == 1 else 'ices'}"
+        raise InputError(f"{text}: {name} is {size}; it has {numbers} before its rows and columns")
+    for k, n in zip(index, shape, strict=False):
+        if isinstance(k, int) and not 1 <= k <= n:
+            raise InputError(f"{text}: {name} has {n} matrices there, numbered from 1, and no number {k}")
+    letters = [k for k in index if isinstance(k, str)]
+    if len(set(letters)) < len(letters):
+        raise InputError(f"{text}: give each index of {name} a letter of its own")
+    sizes = {k: n for k, n in zip(index, shape, strict=False) if isinstance(k, str) and n > 1}
+    keys = [k - 1 if isinstance(k, int) else slice(None) if k in sizes else 0 for k in index]
+    columns = 2 - len(shape)
 
-    name: str
-    shape: tuple[int, ...]
-    index: tuple[str | int, ...]
-    is_written: bool = False
-
-    @property
-    def text(self) -> str:
-        """The name, with the indices that were written."""
-        return f"{self.name}[{','.join(map(str, self.index))}]" if self.is_written else self.name
-
-    @property
-    def degree(self) -> int:
-        return 1
-
-    @cached_property
-    def form(self) -> Form:
-        """Without the axes of length 1."""
-        kept = {k: n for k, n in zip(self.index, self.shape, strict=False) if isinstance(k, str) and n > 1}
-        axes = (*self.shape[len(self.index) :], *(1, 1))[:2] if len(self.shape) < 2 else self.shape[-2:]
-        return Form(tuple(sorted(kept.items())), axes)
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
         """The matrices, with the axes in the order of the letters."""
-        value = arrays[self.name]
-        value = value if len(value.shape) > len(self.shape) else value[None]
-        keys: list[Any] = []
-        letters = []
-        for k, n in zip(self.index, self.shape, strict=False):
-            keys.append(slice(None) if isinstance(k, str) and n > 1 else 0 if isinstance(k, str) else k - 1)
-            letters += [k] if isinstance(k, str) and n > 1 else []
+        value, letters = arrays[name], list(sizes)
+        value = value if len(value.shape) > len(shape) else value[None]
         value = value[(slice(None), *keys, ...)]
         for axis, letter in enumerate(sorted(letters)):  # exchange axes until the letters are in order
             if (at := letters.index(letter)) != axis:
                 value = value.swapaxes(axis - len(value.shape) + 1, at - len(value.shape) + 1)
                 letters[axis], letters[at] = letters[at], letters[axis]
-        for _ in range(2 - len(self.shape)):
-            value = value[..., None]
-        return value
+        return value[(..., *[None] * columns)] if columns > 0 else value
+
+    form = Form(tuple(sorted(sizes.items())), (*shape[len(index) :], 1, 1)[:2])
+    return Expression(form, text, ARRAY, frozenset([name]), compute)
 
 
-@dataclass(frozen=True)
-class Transposed(Expression):
+def _transposed(of: Expression) -> Expression:
     """The transpose of each matrix."""
+    if of.transpose is not None:
+        return of.transpose
+    if len(of.form.axes) != 2:
+        raise InputError(f"{of.text} is a tensor, {of.form}; a transpose is one of matrices")
+    form, text = Form(of.form.labels, of.form.axes[::-1]), f"{of.within(ARRAY)}^T"
 
-    of: Expression
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        return of.compute(arithmetic, arrays).swapaxes(-1, -2)
 
-    def __post_init__(self) -> None:
-        if len(self.of.form.axes) != 2:
-            raise InputError(f"{self.of.text} is a tensor, {self.of.form}; a transpose is one of matrices")
-
-    @cached_property
-    def form(self) -> Form:
-        return Form(self.of.form.labels, self.of.form.axes[::-1])
-
-    @property
-    def text(self) -> str:
-        return f"{self.of.text if isinstance(self.of, ArrayPart) else f'({self.of.text})'}^T"
-
-    @property
-    def degree(self) -> int:
-        return self.of.degree
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """The last two axes exchanged."""
-        return self.of.evaluate(arithmetic, arrays).swapaxes(-1, -2)
+    return Expression(form, text, PRODUCT, of.arrays, compute, of)
 
 
-@dataclass(frozen=True)
-class Both(Expression):
-    """A product of two expressions, for each value of their indices."""
-
-    left: Expression
-    right: Expression
-
-    @property
-    def degree(self) -> int:
-        return self.left.degree + self.right.degree
-
-    def sides(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Iterator[Array]:
-        """The values of both, each with an axis for all indices."""
-        for side in (self.left, self.right):
-            yield side.aligned(side.evaluate(arithmetic, arrays), self.form.labels)
-
-
-@dataclass(frozen=True)
-class Product(Both):
+def _product(left: Expression, right: Expression) -> Expression:
     """The product of two matrices, for each value of their indices."""
+    one, other, text = left.form, right.form, f"{left.within(PRODUCT)} {right.within(PRODUCT)}"
+    for side in (left, right):
+        if len(side.form.axes) != 2:
+            raise InputError(f"{side.text} is a tensor, {side.form}; matrices are multiplied here")
+    if one.axes[1] != other.axes[0]:
+        raise InputError(
+            f"{text}: {left.text} is {one} and {right.text} is {other}; a product takes as"
+            f" many columns on the left as rows on the right, and {one.axes[1]} is not {other.axes[0]}"
+        )
+    form = Form(_labels(left, right), (one.axes[0], other.axes[1]))
 
-    def __post_init__(self) -> None:
-        one, other = self.left.form, self.right.form
-        for side in (self.left, self.right):
-            if len(side.form.axes) != 2:
-                raise InputError(f"{side.text} is a tensor, {side.form}; matrices are multiplied here")
-        if one.axes[1] != other.axes[0]:
-            raise InputError(
-                f"{self.text}: {self.left.text} is {one} and {self.right.text} is {other}; a product takes as"
-                f" many columns on the left as rows on the right, and {one.axes[1]} is not {other.axes[0]}"
-            )
-        _ = self.form
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        return arithmetic.matmul(*(side.along(form, arithmetic, arrays) for side in (left, right)))
 
-    @cached_property
-    def form(self) -> Form:
-        one, other = self.left.form, self.right.form
-        return Form(_labels(self.left, self.right), (one.axes[0], other.axes[1]))
-
-    @property
-    def text(self) -> str:
-        return f"{self.left.grouped} {self.right.grouped}"
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        return arithmetic.matmul(*self.sides(arithmetic, arrays))
+    return Expression(form, text, PRODUCT, left.arrays | right.arrays, compute)
 
 
-@dataclass(frozen=True)
-class Tensor(Both):
+def _tensor(left: Expression, right: Expression) -> Expression:
     """The tensor product, for each value of the indices: entries of one times entries of the other."""
+    form = Form(_labels(left, right), left.form.axes + right.form.axes)
 
-    @cached_property
-    def form(self) -> Form:
-        """The axes of both, one after the other."""
-        return Form(_labels(self.left, self.right), self.left.form.axes + self.right.form.axes)
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        one, other = (side.along(form, arithmetic, arrays) for side in (left, right))
+        k, m = len(left.form.axes), len(right.form.axes)
+        return arithmetic.times(one[(..., *[None] * m)], other[(..., *[None] * k, *[slice(None)] * m)])
 
-    @property
-    def text(self) -> str:
-        return f"{_bracketed(self.left)} ⊗ {_bracketed(self.right)}"
-
-    @property
-    def grouped(self) -> str:
-        return f"({self.text})"
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """Entries times entries."""
-        one, other = self.sides(arithmetic, arrays)
-        whole = [slice(None)] * (1 + len(self.form.labels))
-        k, m = len(self.left.form.axes), len(self.right.form.axes)
-        one = one[(*whole, *[slice(None)] * k, *[None] * m)]
-        other = other[(*whole, *[None] * k, *[slice(None)] * m)]
-        return arithmetic.times(one, other)
+    text = f"{left.within(TENSOR)} ⊗ {right.within(TENSOR)}"
+    return Expression(form, text, TENSOR, left.arrays | right.arrays, compute)
 
 
-@dataclass(frozen=True)
-class Total(Expression):
+def _total(letter: str, of: Expression) -> Expression:
     """The sum over an index."""
+    labels, text = dict(of.form.labels), f"sum_{letter} {of.within(TENSOR)}"
+    if letter not in labels:
+        raise InputError(
+            f"sum_{letter} {of.text}: there is no index {letter} to add up over; the"
+            f" indices of {of.text} are: {', '.join(labels) or 'none'}"
+        )
+    behind = [*labels].index(letter) - len(labels) - len(of.form.axes)
+    form = Form(tuple((other, n) for other, n in labels.items() if other != letter), of.form.axes)
 
-    letter: str
-    of: Expression
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        return arithmetic.clean(of.compute(arithmetic, arrays).sum(axis=behind))
 
-    def __post_init__(self) -> None:
-        if self.letter not in dict(self.of.form.labels):
-            letters = ", ".join(dict(self.of.form.labels)) or "none"
-            raise InputError(
-                f"sum_{self.letter} {self.of.text}: there is no index {self.letter} to add up over; the"
-                f" indices of {self.of.text} are: {letters}"
-            )
-
-    @cached_property
-    def form(self) -> Form:
-        return Form(tuple(one for one in self.of.form.labels if one[0] != self.letter), self.of.form.axes)
-
-    @property
-    def text(self) -> str:
-        return f"sum_{self.letter} {_bracketed(self.of)}"
-
-    @property
-    def grouped(self) -> str:
-        return f"({self.text})"
-
-    @property
-    def degree(self) -> int:
-        return self.of.degree
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """The sum along the axis of the index."""
-        place = [letter for letter, _ in self.of.form.labels].index(self.letter)
-        behind = place - len(self.of.form.labels) - len(self.of.form.axes)
-        return arithmetic.clean(self.of.evaluate(arithmetic, arrays).sum(axis=behind))
+    return Expression(form, text, TOTAL, of.arrays, compute)
 
 
-@dataclass(frozen=True)
-class Addition(Expression):
-    """A sum or a difference, or with ``left`` None the negative."""
+def _negative(of: Expression) -> Expression:
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        return arithmetic.clean(-of.compute(arithmetic, arrays))
 
-    left: Expression | None
-    sign: int
-    right: Expression
-
-    def __post_init__(self) -> None:
-        if self.left is not None and self.left.form != self.right.form:
-            raise InputError(
-                f"{self.text}: {self.left.text} is {self.left.form}, and {self.right.text} is"
-                f" {self.right.form}; summands have the same sizes and the same indices"
-            )
-
-    @cached_property
-    def form(self) -> Form:
-        return self.right.form
-
-    @property
-    def text(self) -> str:
-        """With the sign between."""
-        right = f"({self.right.text})" if isinstance(self.right, Addition) else self.right.text
-        if self.left is None:
-            return f"−{right}"
-        return f"{self.left.text} {'+' if self.sign > 0 else '−'} {right}"
-
-    @property
-    def grouped(self) -> str:
-        return f"({self.text})"
-
-    @property
-    def degree(self) -> int:
-        return max(self.right.degree, self.left.degree if self.left else 0)
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """Added or subtracted."""
-        right = self.right.evaluate(arithmetic, arrays)
-        if self.left is None:
-            return arithmetic.clean(-right)
-        left = self.left.evaluate(arithmetic, arrays)
-        return arithmetic.clean(left + right if self.sign > 0 else left - right)
+    return Expression(of.form, f"−{of.within(TOTAL)}", SUM, of.arrays, compute)
 
 
-@dataclass(frozen=True)
-class Multiple(Expression):
+def _sum(left: Expression, sign: str, right: Expression) -> Expression:
+    """A sum or a difference."""
+    text = f"{left.text} {sign} {right.within(TOTAL)}"
+    if left.form != right.form:
+        raise InputError(
+            f"{text}: {left.text} is {left.form}, and {right.text} is"
+            f" {right.form}; summands have the same sizes and the same indices"
+        )
+
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        one, other = (side.compute(arithmetic, arrays) for side in (left, right))
+        return arithmetic.clean(one + other if sign == "+" else one - other)
+
+    return Expression(left.form, text, SUM, left.arrays | right.arrays, compute)
+
+
+def _multiple(number: int, of: Expression) -> Expression:
     """A whole number times an expression."""
 
-    number: int
-    of: Expression
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        values = of.compute(arithmetic, arrays)
+        factor = np.full((1,) * len(values.shape), number, dtype=object)
+        return arithmetic.times(values, arithmetic.constant(factor))
 
-    @cached_property
-    def form(self) -> Form:
-        return self.of.form
-
-    @property
-    def text(self) -> str:
-        return f"{self.number} {self.of.grouped}"
-
-    @property
-    def degree(self) -> int:
-        return self.of.degree
-
-    def evaluate(self, arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
-        """Each entry times the number."""
-        of = self.of.evaluate(arithmetic, arrays)
-        number = arithmetic.constant(np.full((1,) * len(of.shape), self.number, dtype=object))
-        return arithmetic.times(of, number)
-
-
-def _bracketed(part: Expression) -> str:
-    """The text as a factor of ⊗ or behind sum_i, where products and ⊗ need no parentheses."""
-    return f"({part.text})" if isinstance(part, (Addition, Total)) else part.text
+    return Expression(of.form, f"{number} {of.within(PRODUCT)}", PRODUCT, of.arrays, compute)
 
 
 def _labels(one: Expression, other: Expression) -> tuple[tuple[str, int], ...]:
@@ -403,14 +269,9 @@ class WeightFunction:
         return self.expression.text.replace("−", "-")
 
     @property
-    def degree(self) -> int:
-        """A bound on the degree in the parameters."""
-        return self.expression.degree
-
-    @property
-    def arrays(self) -> set[str]:
+    def arrays(self) -> frozenset[str]:
         """The names of the arrays that occur."""
-        return {part.name for part in self.expression.parts if isinstance(part, ArrayPart)}
+        return self.expression.arrays
 
     @property
     def form(self) -> Form:
@@ -428,7 +289,7 @@ class WeightFunction:
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """Its values, ``(n, *shape)``, at parameters with their shapes, or a first axis more."""
-        return self.expression.evaluate(arithmetic, parameters)
+        return self.expression.compute(arithmetic, parameters)
 
     def __repr__(self) -> str:
         return f"{self.expression.text}: {self.form}"
@@ -440,27 +301,7 @@ def whole_array(name: str, shapes: Mapping[str, tuple[int, ...]]) -> WeightFunct
     >>> whole_array("Q", {"Q": (3, 2, 4)})
     Q: 3 matrices 2×4
     """
-    return WeightFunction(_part(name, shapes[name], None), shapes)
-
-
-def _part(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | None) -> ArrayPart:
-    """An array at an index, or all of it."""
-    front = len(shape) - 2 if len(shape) > 2 else 0
-    written = "" if index is None else f"[{','.join(map(str, index))}]"
-    if index is None:
-        index = tuple(LETTERS[:front])
-    if len(index) != front:
-        size, numbers = "×".join(map(str, shape)), f"{front} ind{'ex' if front == 1 else 'ices'}"
-        raise InputError(f"{name}{written}: {name} is {size}; it has {numbers} before its rows and columns")
-    for k, n in zip(index, shape, strict=False):
-        if isinstance(k, int) and not 1 <= k <= n:
-            raise InputError(
-                f"{name}{written}: {name} has {n} matrices there, numbered from 1, and no number {k}"
-            )
-    letters = [k for k in index if isinstance(k, str)]
-    if len(set(letters)) < len(letters):
-        raise InputError(f"{name}{written}: give each index of {name} a letter of its own")
-    return ArrayPart(name, tuple(shape), index, bool(written))
+    return WeightFunction(_array(name, shapes[name], None), shapes)
 
 
 def read_function(text: str, shapes: Mapping[str, tuple[int, ...]]) -> WeightFunction:
@@ -547,9 +388,9 @@ class _Reader:
         """Terms with signs."""
         negative = self.take("-", "−")
         total = self.term()
-        total = Addition(None, -1, total) if negative else total
+        total = _negative(total) if negative else total
         while sign := self.take("+", "-", "−"):
-            total = Addition(total, 1 if sign == "+" else -1, self.term())
+            total = _sum(total, sign.replace("-", "−"), self.term())
         return total
 
     def term(self) -> Expression:
@@ -561,9 +402,9 @@ class _Reader:
         product = self.chain()
         while self.next[0] == "tensor":
             self.at += 1
-            product = Tensor(product, self.chain())
+            product = _tensor(product, self.chain())
         for letter in reversed(letters):
-            product = Total(letter, product)
+            product = _total(letter, product)
         return product
 
     def chain(self) -> Expression:
@@ -575,21 +416,21 @@ class _Reader:
                 self.at += 1
             else:
                 factor = self.factor()
-                product = factor if product is None else Product(product, factor)
+                product = factor if product is None else _product(product, factor)
             signed = self.take("*", "@", "·")
             starts = self.next[0] in ("name", "number") or self.next == ("sign", "(")
             if not starts and signed is None:
                 break
         if product is None:
             raise self._error("a number stands alone")
-        return Multiple(prod(numbers), product) if numbers else product
+        return _multiple(prod(numbers), product) if numbers else product
 
     def factor(self) -> Expression:
         """An array or parentheses, with transposes."""
         kind, word = self.next
         if kind == "name":
             self.at += 1
-            expression: Expression = self.array(word)
+            expression = self.array(word)
         elif self.take("("):
             self.depth += 1
             if self.depth > DEEPEST:
@@ -603,17 +444,17 @@ class _Reader:
             )
         while self.next[0] == "transpose":
             self.at += 1
-            expression = expression.of if isinstance(expression, Transposed) else Transposed(expression)
+            expression = _transposed(expression)
         return expression
 
-    def array(self, name: str) -> ArrayPart:
+    def array(self, name: str) -> Expression:
         """An array by name, with its indices."""
         if name not in self.shapes:
             near = nearest(name, self.shapes)
             listed = f"{' The' if near else '; the'} arrays are {', '.join(self.shapes)}"
             raise InputError(f"the function {shown(self.source)}: there is no array {name}{near}{listed}")
         if not self.take("["):
-            return _part(name, self.shapes[name], None)
+            return _array(name, self.shapes[name], None)
         index: list[str | int] = []
         while True:
             kind, word = self.next
@@ -629,4 +470,4 @@ class _Reader:
             if self.take(",") is None:
                 break
         self.expect("]")
-        return _part(name, self.shapes[name], tuple(index))
+        return _array(name, self.shapes[name], tuple(index))

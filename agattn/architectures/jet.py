@@ -22,19 +22,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import prod
 from typing import Annotated, Any, ClassVar
 
 from agattn.algebra.arithmetic import Arithmetic, Array, DegreeArithmetic, of_degree
 from agattn.algebra.series import SeriesArithmetic
 from agattn.architectures.composition import Network
+from agattn.architectures.layered import Layered
+from agattn.architectures.layers import read_fields
 from agattn.architectures.network import DeepNetwork
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.protocol import Architecture, draw_parameters
 from agattn.architectures.symmetry import Symmetry
-from agattn.calls import constructed, positive_integer, shown
+from agattn.calls import constructed, shown
 from agattn.errors import InputError
-from agattn.sheet.data import Cell, Sheet, Table
-from agattn.sheet.result import ByKey, Described, Key, Named, Positive, Written
+from agattn.sheet.result import ByKey, Key, Named, Positive, Written
 
 
 class AnyNetwork(ByKey):
@@ -49,12 +50,12 @@ class AnyNetwork(ByKey):
 #: The largest order: the series of a jet takes a number of products that is quadratic in the order.
 MOST_ORDER = 1000
 
-_Developed = Annotated[Architecture, Written(AnyNetwork, lambda network: network.as_json())]
+_Developed = Annotated[Architecture, Written(AnyNetwork)]
 
 
 @constructed
 @dataclass(frozen=True, repr=False)
-class Jet(Described):
+class Jet(Parametrized):
     """The Taylor polynomial of a network at the zero input, up to an order: a polynomial model.
 
     The parameters are those of the network. The neuromanifold of the jet is the set of the Taylor polynomials
@@ -85,27 +86,19 @@ class Jet(Described):
     network: Key[_Developed, "The network whose jet is meant."]
     order: Key[Positive, "The order N: monomials of higher degree in X are left out.", Named("jet")]
 
-    kind: ClassVar[str] = "model"
     options: ClassVar[tuple[str, str]] = ("--jet", "ag.Jet(network, N)")
-    #: A jet is known by its values; its coordinates are computed where they are needed.
-    ambient_dimension: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "order", positive_integer("order", self.order))
+        read_fields(self)
         if self.order > MOST_ORDER:
             raise InputError(f"the order of the jet is {self.order}; it must be at most {MOST_ORDER}")
         network = self.network
-        if not isinstance(network, (DeepNetwork, Network)):
+        if not isinstance(network, Layered):
             attention = network.as_network() if hasattr(network, "as_network") else None
             if attention is None:
                 raise InputError(f"{shown(network)} has no jet; give a network or a layer")
             object.__setattr__(self, "network", attention)
         self._degrees  # noqa: B018  that scores vanish where they must
-
-    @property
-    def t(self) -> int:
-        """The number of tokens."""
-        return self.network.t
 
     @property
     def input_shape(self) -> tuple[int, int]:
@@ -121,11 +114,6 @@ class Jet(Described):
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
         """The parameters of the network."""
         return self.network.shapes
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all parameters."""
-        return sum(map(prod, self.shapes.values()))
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -154,11 +142,6 @@ class Jet(Described):
         return series.value(self.network.evaluate(series, parameters, series.variable(X)))
 
     @property
-    def name(self) -> str:
-        """The network and the order."""
-        return str(self)
-
-    @property
     def arguments(self) -> str:
         """The jet as the command line names it, such as ``--dims 2,1 --ranks 1 -t 2 --jet 3``."""
         return f"{getattr(self.network, 'arguments', 'FILE')} --jet {self.order}"
@@ -166,19 +149,6 @@ class Jet(Described):
     def summary(self) -> str:
         """The network and the order in a line."""
         return f"{self.network}, jet of order {self.order}"
-
-    def sheet(self) -> Sheet:
-        """The network, the order, and the degrees that may occur."""
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("network", str(self.network)),
-            ("order", self.order),
-            ("degrees in X", ", ".join(map(str, self.input_degrees))),
-            ("parameters", self.parameters),
-        )
-        return Sheet(self.summary(), (Table(self.summary(), ("quantity", "value"), rows),))
-
-    def as_network(self) -> None:
-        """``None``: the truncated map is no network."""
 
 
 @lru_cache(maxsize=1000)

@@ -15,19 +15,21 @@ from math import comb
 from typing import ClassVar
 
 from agattn.algebra.arithmetic import Arithmetic, Array
+from agattn.architectures.layers import read_fields
 from agattn.architectures.network import DeepNetwork
 from agattn.architectures.normalizer import raised
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.protocol import Architecture
 from agattn.architectures.symmetry import Symmetry
-from agattn.calls import constructed, positive_integer
+from agattn.calls import constructed
 from agattn.errors import InputError
-from agattn.sheet.data import Cell, Lines, Math, Sheet, Table
-from agattn.sheet.result import Described, Key, Positive
+from agattn.sheet.data import Math
+from agattn.sheet.result import Key, Positive
 
 
 @constructed
 @dataclass(frozen=True)
-class SingleLayer(Described):
+class SingleLayer(Parametrized):
     """One layer of lightning self-attention, φ(X) = V X Xᵀ A X with A = KᵀQ.
 
     X is a d × t matrix whose columns are the tokens; K and Q are a × d; V is d' × d.
@@ -66,15 +68,9 @@ class SingleLayer(Described):
     def __post_init__(self) -> None:
         if self.a is None:
             object.__setattr__(self, "a", self.d)
-        for name in ("d", "d_out", "a", "t"):
-            object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
+        read_fields(self)
         if self.t == 1 and type(self) is SingleLayer:
             object.__setattr__(self, "__class__", OneTokenLayer)
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens t."""
-        return self.t
 
     @property
     def alpha(self) -> int:
@@ -121,11 +117,6 @@ class SingleLayer(Described):
         return {"K": (self.a, self.d), "Q": (self.a, self.d), "V": (self.d_out, self.d)}
 
     @property
-    def parameters(self) -> int:
-        """The number of entries of K, Q and V."""
-        return self.as_network().parameters
-
-    @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """GL(a) on (K, Q) and the scaling of A against V (HMK, Lemma 3.1 and Theorem 3.2)."""
         return tuple(
@@ -148,28 +139,15 @@ class SingleLayer(Described):
         ambient, tokens = raised(self.ambient_dimension), "t ≥ 2" if self.has_orbits else "t = 1"
         return f"{self.name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
-    def sheet(self) -> Sheet:
-        """The map and its sizes."""
-        d, d_out, a = self.d, self.d_out, self.a
-        tokens = "t ≥ 2" if self.has_orbits else "t = 1"
-        name = (
-            rf"\mathcal{{M}}({d},{d_out},{a}) \subset \mathbb{{R}}^{{{self.ambient_dimension}}}, "
-            rf"\quad \dim = {self.expected_dimension}, \quad {tokens.replace('≥', chr(92) + 'geq')}"
+    @property
+    def caption(self) -> Math:
+        """The summary as a formula."""
+        space, size = (
+            rf"\mathbb{{R}}^{{{self.ambient_dimension}}}",
+            rf"\quad \dim = {self.expected_dimension}",
         )
-        shapes = (("X", d, "t"), ("K, Q", a, d), ("V", d_out, d))
-        sizes = (Math(rf"{name} \in \mathbb{{R}}^{{{m} \times {n}}}") for name, m, n in shapes)
-        formulas = (Math(r"X \mapsto V X X^{\top} A X"), Math(r"A = K^{\top} Q"))
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("map", Math(r"\varphi"), Lines(formulas)),
-            ("sizes", "", Lines(tuple(sizes))),
-            ("embedding dimension", Math("d"), d),
-            ("output dimension", Math("d'"), d_out),
-            ("attention dimension", Math("a"), a),
-            ("tokens", Math("t"), f"{self.t} (every t ≥ 2 gives the same)" if self.has_orbits else 1),
-            ("coordinates of the ambient space", Math("N"), self.ambient_dimension),
-            ("dimension by HMK, Corollary 3.3", Math(r"\dim \mathcal{M}"), self.expected_dimension),
-        )
-        return Sheet(self.summary(), (Table(Math(name), ("quantity", "symbol", "value"), rows),))
+        tokens = r"t \geq 2" if self.has_orbits else "t = 1"
+        return Math(rf"\mathcal{{M}}{self.name[1:]} \subset {space}, {size}, \quad {tokens}")
 
     @property
     def arguments(self) -> str:

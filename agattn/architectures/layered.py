@@ -18,8 +18,9 @@ from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.degrees import INPUT, PARAMETER, Degrees
 from agattn.architectures.derived import Derived, derived
 from agattn.architectures.layers import ADD, KEEP, Layer, Shape, Step
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.symmetry import Acted, Symmetry
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError, argument
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Place(Step):
         return self.derived.passes if self.layer.mixes == "nothing" and not self.names else 0
 
 
-class Layered:
+class Layered(Parametrized):
     """What has layers one after the other, and the shape of its input."""
 
     if TYPE_CHECKING:  # at run time these are the fields and properties of what has the layers
@@ -73,10 +74,6 @@ class Layered:
         @property
         def layers(self) -> tuple[Layer, ...]:
             """The layers."""
-
-        @property
-        def input_shape(self) -> Shape:
-            """The shape of X."""
 
     @cached_property
     def _compiled(self) -> tuple[tuple[Place | str, ...], Shape]:
@@ -124,11 +121,6 @@ class Layered:
             for place in self.places
             for letter, shape in place.layer.shapes(place.shape).items()
         }
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all parameters."""
-        return sum(map(prod, self.shapes.values()))
 
     @cached_property
     def _degrees(self) -> Degrees | None:
@@ -236,19 +228,44 @@ class Wire:
             left = (Acted(name, axis) for name, axis in ends.items())
             right = (Acted(name, axis, True) for name, axis in begins.items())
             return (Symmetry("GL(d)", self.width, (*left, *right)),)
-        return tuple(
-            Symmetry(
-                "neuron",
-                1,
-                (
-                    *(Acted(name, index=_line(axis, j)) for name, axis in ends.items()),
-                    *(Acted(name, index=_line(axis, j), weight=-self.power) for name, axis in begins.items()),
-                ),
-            )
-            for j in range(self.width)
-        )
+        groups = []
+        for j in range(self.width):
+            left = (Acted(name, index=_line(axis, j)) for name, axis in ends.items())
+            right = (Acted(name, index=_line(axis, j), weight=-self.power) for name, axis in begins.items())
+            groups.append(Symmetry("neuron", 1, (*left, *right)))
+        return tuple(groups)
 
 
 def _line(axis: int, j: int) -> tuple[Any, ...]:
     """The index of the j-th part along an axis, which is counted from the end."""
     return (..., j, *[slice(None)] * (-axis - 1))
+
+
+#: So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.
+LARGEST_ARRAY = 10**8
+
+
+def check_arrays(network: Layered) -> None:
+    """Refuse a network whose arrays would fill the memory.
+
+    Raises:
+        TooLargeError: if an output of a layer, or the t × t matrices of all heads, held for as many inputs as
+            the Jacobian has rows at a time, have more than 10⁸ entries.
+
+    >>> from agattn.architectures import DeepNetwork
+    >>> check_arrays(DeepNetwork((2, 2), (2,), t=30000))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: layer 1 has arrays of 900000000 entries, for 12 inputs; use fewer, or
+    force=True
+    """
+    inputs = min(384, network.parameters)
+    for place in network.places:
+        heads, t = getattr(place.layer, "heads", 0), place.shape[1]
+        largest = max(prod(place.shape), prod(place.layer.output_shape(place.shape)), heads * t * t)
+        if inputs * largest > LARGEST_ARRAY:
+            number = place.label.partition("_")[0] or "?"
+            raise TooLargeError(
+                f"layer {number} has arrays of {largest} entries, for {inputs} inputs; use fewer, or "
+                f"{argument('force', True)}"
+            )

@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import count, islice
 from math import isqrt
-from typing import Any, ClassVar, Literal, Union, get_args
+from typing import Any, ClassVar, Literal, Union, cast, get_args
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.architectures.normalizer import Normalization, read_normalization, weights_of
 from agattn.calls import constructed, is_list, positive_integer, positive_integers, shown
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Described, Key, Meta, Positive, Written, document
+from agattn.sheet.result import Described, Key, Meta, Positive, Written, keys
 
 Shape = tuple[int, int]
 Mask = Literal["none", "causal"] | tuple[tuple[int, ...], ...]
@@ -59,6 +59,9 @@ class Layer(Described):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(tag=("type", cls.type), has_defaults=True, **more)
+
+    def __post_init__(self) -> None:
+        read_fields(self)
 
     def steps(self, label: str) -> Steps:
         """The maps one after the other; here the layer itself, with its skip connection if it has one."""
@@ -131,28 +134,10 @@ def _short(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _check(layer: Layer, **readers: Callable[[str, Any], Any]) -> None:
-    """Replace each field of a layer by the value that its reader makes of the field."""
-    for name, read in readers.items():
-        object.__setattr__(layer, name, read(name, getattr(layer, name)))
-
-
 def _boolean(name: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{name} is {shown(value)}; it must be true or false")
     return value
-
-
-def _rotary(name: str, value: object) -> bool | int:
-    return value if isinstance(value, bool) else positive_integer(name, value)
-
-
-def _or_none(name: str, value: object) -> int | None:
-    return None if value is None else positive_integer(name, value)
-
-
-def _sizes(name: str, value: Any) -> tuple[int, ...]:
-    return positive_integers(name, value, "[5, 1]")
 
 
 def _one_of(*choices: str) -> Callable[[str, object], Any]:
@@ -260,21 +245,7 @@ class Attention(Layer):
     type: ClassVar[str] = "attention"
 
     def __post_init__(self) -> None:
-        _check(
-            self,
-            out=positive_integer,
-            rank=positive_integer,
-            heads=positive_integer,
-            value_rank=_or_none,
-            mask=_mask,
-            rotary=_rotary,
-            skip=_boolean,
-            normalization=read_normalization,
-            kv_heads=_or_none,
-            kv_latent=_or_none,
-            q_latent=_or_none,
-            temperature=positive_number,
-        )
+        super().__post_init__()
         if self.rotary is True and self.rank % 2:
             raise InputError(
                 f"rank is {self.rank}; rotary positions turn pairs of its dimensions, so it must be even"
@@ -395,9 +366,7 @@ class Attention(Layer):
         """The mask as a matrix of ints; where shapes alone matter, ones that take no memory."""
         if arithmetic.of_shapes:
             return np.broadcast_to(np.ones((), dtype=object), (t, t))
-        rows = (
-            self.mask if isinstance(self.mask, tuple) else [[int(i <= j) for j in range(t)] for i in range(t)]
-        )
+        rows = self.mask if isinstance(self.mask, tuple) else np.triu(np.ones((t, t), dtype=int))
         return np.array(rows, dtype=object)
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
@@ -448,14 +417,14 @@ def rotations(pairs: int) -> tuple[tuple[Fraction, Fraction], ...]:
     [('3/5', '4/5'), ('5/13', '12/13'), ('15/17', '8/17')]
     """
 
-    def found() -> Iterator[tuple[Fraction, Fraction]]:
+    def angles() -> Iterator[tuple[Fraction, Fraction]]:
         for p in count(5, 4):
             if all(p % q for q in range(3, isqrt(p) + 1, 2)):
                 x = next(x for x in range(isqrt(p), 0, -1) if isqrt(p - x * x) ** 2 == p - x * x)
                 y = isqrt(p - x * x)
                 yield Fraction(x * x - y * y, p), Fraction(2 * x * y, p)
 
-    return tuple(islice(found(), pairs))
+    return tuple(islice(angles(), pairs))
 
 
 def _turned(arithmetic: Arithmetic, keys: Array, queries: Array, pairs: int, tokens: int) -> Array:
@@ -518,16 +487,6 @@ class Recurrence(Layer):
     skip: Key[bool, "Whether the input is added to the output."] = False
 
     type: ClassVar[str] = "recurrence"
-
-    def __post_init__(self) -> None:
-        _check(
-            self,
-            out=positive_integer,
-            rank=positive_integer,
-            rule=_rule,
-            heads=positive_integer,
-            skip=_boolean,
-        )
 
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t)."""
@@ -611,9 +570,6 @@ class CrossAttention(Layer):
 
     type: ClassVar[str] = "cross-attention"
 
-    def __post_init__(self) -> None:
-        _check(self, **dict.fromkeys(("out", "rank", "context", "heads"), positive_integer))
-
     def output_shape(self, shape: Shape) -> Shape:
         """(d', t − context)."""
         if shape[1] <= self.context:
@@ -651,9 +607,6 @@ class Linear(Layer):
 
     type: ClassVar[str] = "linear"
 
-    def __post_init__(self) -> None:
-        _check(self, out=positive_integer, bias=_boolean)
-
     def output_shape(self, shape: Shape) -> Shape:
         """(out, t)."""
         return self.out, shape[1]
@@ -678,9 +631,6 @@ class Power(Layer):
     degree: Key[Positive, "The exponent."]
 
     type: ClassVar[str] = "power"
-
-    def __post_init__(self) -> None:
-        _check(self, degree=positive_integer)
 
     def output_shape(self, shape: Shape) -> Shape:
         """That of the input."""
@@ -741,9 +691,6 @@ class Perceptron(Layer):
 
     type: ClassVar[str] = "perceptron"
 
-    def __post_init__(self) -> None:
-        _check(self, widths=_sizes, degree=positive_integer, bias=_boolean, skip=_boolean)
-
     def steps(self, label: str) -> Steps:
         """Matrices, with powers between them."""
         steps: list[Step | str] = []
@@ -772,15 +719,6 @@ class Convolution(Layer):
     channels: Key[Positive, "The number of channels of the output."] = 1
 
     type: ClassVar[str] = "convolution"
-
-    def __post_init__(self) -> None:
-        _check(
-            self,
-            filter=positive_integer,
-            degree=positive_integer,
-            stride=positive_integer,
-            channels=positive_integer,
-        )
 
     def steps(self, label: str) -> Steps:
         """The filter, then the power."""
@@ -835,13 +773,10 @@ class Skip(Layer):
         tuple[Layer, ...],
         "The layers, as in `layer` of the model.",
         Meta(min_length=1),
-        Written(list[dict[str, Any]], lambda layers: [one.as_json() for one in layers]),
+        Written(list[dict[str, Any]]),
     ]
 
     type: ClassVar[str] = "skip"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "layer", listed(self.layer))
 
     def steps(self, label: str) -> Steps:
         """Those of the layers, with the input kept."""
@@ -851,10 +786,6 @@ class Skip(Layer):
     def residual(self) -> tuple[Layer, ...]:
         """The layers inside."""
         return self.layer
-
-    def as_json(self) -> dict[str, Any]:
-        """The table, with the tables of the layers."""
-        return document(self)
 
     def summary(self) -> str:
         return f"skip({' → '.join(map(str, self.layer))})"
@@ -884,10 +815,36 @@ def listed(layers: Any) -> tuple[Layer, ...]:
     return listed_layers
 
 
+#: How the fields of layers are read, by their types.
+_READERS: Mapping[Any, Callable[[str, Any], Any]] = {
+    int: positive_integer,
+    Positive | None: lambda name, value: None if value is None else positive_integer(name, value),
+    bool | Positive: lambda name, value: value if isinstance(value, bool) else positive_integer(name, value),
+    tuple[Positive, ...]: lambda name, value: positive_integers(name, value, "[5, 1]"),
+    bool: _boolean,
+    float: positive_number,
+    Mask: _mask,
+    Rule: _rule,
+    Normalization: read_normalization,
+    tuple[Layer, ...]: lambda _, value: listed(value),
+}
+
+
+def read_fields(given: Described) -> None:
+    """Read each field of a layer or an architecture as its type says.
+
+    Raises:
+        InputError: if one has another type, or is out of range.
+    """
+    for _, name, kind in keys(cast(Any, type(given))):
+        if read := _READERS.get(kind.__origin__):
+            object.__setattr__(given, name, read(name, getattr(given, name)))
+
+
 #: Every kind of layer by its type.
 LAYERS: Mapping[str, type[Layer]] = {
     kind.type: kind
     for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Recurrence, CrossAttention, Skip)
 }
 #: How layers are written: as the tables of a model file.
-TABLES = Written(list[Union[tuple(LAYERS.values())]], lambda layers: [one.as_json() for one in layers])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are
+TABLES = Written(list[Union[tuple(LAYERS.values())]])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are

@@ -302,13 +302,10 @@ def architecture_of(document: Mapping[str, Any]) -> Architecture:
     """
     if "layer" in document:
         return from_table(document)
-    classes = kinds()
     try:
         if "jet" in document:
-            made: Architecture = classes["jet"](architecture_of(document["network"]), document["jet"])
-        else:
-            made = classes["dims" if "dims" in document else "d"](**document)
-        return made
+            return Jet(architecture_of(document["network"]), document["jet"])
+        return (DeepNetwork if "dims" in document else SingleLayer)(**document)
     except TypeError:
         text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         raise InputError(f"{text[:200]} is no layer, network or model") from None

@@ -19,18 +19,18 @@ from functools import cached_property
 from typing import ClassVar, cast
 
 from agattn.architectures.layered import Layered
-from agattn.architectures.layers import Attention, Layer, positive_number
-from agattn.architectures.normalizer import Normalization, Normalizer, read_normalization
+from agattn.architectures.layers import Attention, Layer, read_fields
+from agattn.architectures.normalizer import Normalization, Normalizer
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, is_list, positive_integer, shown
-from agattn.errors import InputError, TooLargeError, argument
-from agattn.sheet.data import Cell, Math, Sheet, Table
-from agattn.sheet.result import Described, Key, Meta, Positive, Written
+from agattn.errors import InputError
+from agattn.sheet.data import Math
+from agattn.sheet.result import Key, Meta, Positive, Written
 
 
 @constructed
 @dataclass(frozen=True)
-class DeepNetwork(Layered, Described):
+class DeepNetwork(Layered):
     """Layers of self-attention composed: φ = φ_l ∘ ... ∘ φ_1, layer i from ℝ^{d_{i−1}×t} to ℝ^{d_i×t}.
 
     A layer adds up its heads, X ↦ Σ_h V_h X W(Xᵀ A_h X) with A_h = K_hᵀ Q_h; W is the identity for a
@@ -111,20 +111,9 @@ class DeepNetwork(Layered, Described):
             )
         if self.skip and len(set(dims)) > 1:
             raise InputError(f"the widths {dims} differ; skip connections need equal widths")
-        read = read_normalization("normalization", self.normalization)
-        object.__setattr__(self, "normalization", read)
-        object.__setattr__(self, "temperature", positive_number("temperature", self.temperature))
-        if self.value_rank is not None:
-            object.__setattr__(self, "value_rank", positive_integer("value_rank", self.value_rank))
-        object.__setattr__(self, "dims", dims)
-        object.__setattr__(self, "ranks", ranks)
-        object.__setattr__(self, "heads", heads)
-        object.__setattr__(self, "t", positive_integer("t", self.t))
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens t."""
-        return self.t
+        for name, value in {"dims": dims, "ranks": ranks, "heads": heads}.items():
+            object.__setattr__(self, name, value)
+        read_fields(self)
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
@@ -168,10 +157,6 @@ class DeepNetwork(Layered, Described):
         return self.dims[0], self.t
 
     @property
-    def ambient_dimension(self) -> None:
-        """``None``: a network is known by its values, not by coordinates."""
-
-    @property
     def symmetries(self) -> tuple[Symmetry, ...]:
         """The known symmetries, layer by layer.
 
@@ -195,11 +180,6 @@ class DeepNetwork(Layered, Described):
         """T with all of its digits."""
         return str(self.temperature).removesuffix(".0")
 
-    @property
-    def name(self) -> str:
-        """All that defines it, as it is printed."""
-        return str(self)
-
     def summary(self) -> str:
         """The sizes, and the options that differ from their defaults, in a line."""
         between = "," if self.depth == 1 else "; "  # a layer is called as everywhere
@@ -215,26 +195,17 @@ class DeepNetwork(Layered, Described):
             parts.append(f"{self.normalization}" + f" at T = {self._temperature}" * (self.temperature != 1))
         return ", ".join([*parts, f"t = {self.t}"])
 
-    def sheet(self) -> Sheet:
-        """The sizes and kinds of the layers."""
+    @property
+    def caption(self) -> Math:
+        """The summary as a formula."""
         name, _, rest = self.summary().partition("), ")
-        words = [
-            part.replace("rank V ≤", r"\operatorname{rk} V \leq")
-            if part.startswith(("rank V", "t = "))
-            else rf"\text{{{part}}}"
-            for part in rest.split(", ")
-        ]
-        rows: tuple[tuple[Cell, ...], ...] = (
-            ("widths", Math(r"d_0, \ldots, d_l"), ", ".join(map(str, self.dims))),
-            ("attention dimensions", Math(r"a_1, \ldots, a_l"), ", ".join(map(str, self.ranks))),
-            ("heads in each layer", Math("h"), ", ".join(map(str, self.heads_by_layer))),
-            ("skip connections", "", "yes" if self.skip else "no"),
-            ("normalization", "", str(self.normalization)),
-            ("tokens", Math("t"), self.t),
-            ("parameters", "", self.parameters),
+        words = (
+            word.replace("rank V ≤", r"\operatorname{rk} V \leq")
+            if word.startswith(("rank V", "t = "))
+            else rf"\text{{{word}}}"
+            for word in rest.split(", ")
         )
-        caption = Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}")
-        return Sheet(self.summary(), (Table(caption, ("quantity", "symbol", "value"), rows),))
+        return Math(rf"\mathcal{{M}}{name[1:]}), \ {', '.join(words)}")
 
     @property
     def arguments(self) -> str:
@@ -256,27 +227,3 @@ class DeepNetwork(Layered, Described):
     def as_network(self) -> DeepNetwork:
         """The network itself, as a layer is a network of one."""
         return self
-
-
-# So many numbers, of eight bytes each, are a gigabyte, and there are several such arrays at a time.
-LARGEST_ARRAY = 10**8
-
-
-def check_tokens(network: DeepNetwork) -> None:
-    """Refuse a network whose tokens would fill the memory.
-
-    Raises:
-        TooLargeError: if the t × t matrices XᵀAX of all heads, held for as many inputs as the Jacobian has
-            independent rows, or 384 at a time, have more than 10⁸ entries.
-
-    >>> check_tokens(DeepNetwork((2, 2), (2,), t=30000))
-    Traceback (most recent call last):
-        ...
-    agattn.errors.TooLargeError: t is 30000: 12 matrices of t × t entries do not fit; use fewer, or force=True
-    """
-    matrices = min(384, network.parameters) * max(network.heads_by_layer)
-    if matrices * network.t**2 > LARGEST_ARRAY:
-        raise TooLargeError(
-            f"t is {network.t}: {matrices} matrices of t × t entries do not fit; use fewer, or "
-            f"{argument('force', True)}"
-        )

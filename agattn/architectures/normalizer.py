@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from agattn.algebra.arithmetic import Arithmetic, Array
 from agattn.calls import is_list, shown
 from agattn.errors import InputError, nearest
-from agattn.sheet.result import Described, Key, Written
+from agattn.sheet.result import Described, Key
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,13 +108,7 @@ def raised(k: int) -> str:
 
 
 #: How the weights of attention are made of the scores.
-Normalization = Annotated[
-    Literal["none", "softmax"] | Normalizer,
-    Written(
-        Literal["none", "softmax"] | Normalizer,
-        lambda given: given if isinstance(given, str) else given.as_json(),
-    ),
-]
+Normalization = Literal["none", "softmax"] | Normalizer
 
 
 def weights_of(arithmetic: Arithmetic, scores: Array, normalization: Any, seen: Array | None = None) -> Array:

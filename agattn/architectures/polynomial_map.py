@@ -17,7 +17,6 @@ attention(A: 2×2, V: 1×2; X: 2×2)
 from __future__ import annotations
 
 import inspect
-import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -29,21 +28,18 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, BadPrimeError, ModularArithmetic, RingArithmetic
 from agattn.algebra.polynomial import evaluate
-from agattn.algebra.programs import Operation, StraightLine, Trace
+from agattn.algebra.programs import Operation, StraightLine, Trace, hashable
 from agattn.algebra.residues import PRIME_BITS, random_primes
 from agattn.architectures.layers import power
+from agattn.architectures.parametrized import Parametrized
 from agattn.architectures.symmetry import Symmetry
 from agattn.calls import constructed, positive_integer, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest
-from agattn.sheet.data import Sheet, Table
-from agattn.sheet.result import Described, Key, Named, Positive
-
-#: The prime modulo which a map is tried when it is made.
-_PRIME = 1073741789
+from agattn.sheet.result import Key, Named, Positive
 
 
 @constructed
-class PolynomialMap(Described):
+class PolynomialMap(Parametrized):
     """A family of polynomial maps: θ ↦ φ_θ, where φ_θ(X) is what a Python function returns.
 
     The function gets each parameter and X by name, and may use ``+``, ``-``, ``*``, ``@``, ``**`` with whole
@@ -77,10 +73,6 @@ class PolynomialMap(Described):
     shapes: Key[dict[str, tuple[Positive, ...]], "The shape of each parameter.", Named("parameters")]
     inputs: Key[tuple[Positive, ...] | None, "The shape of X; null where there is none."]
 
-    kind: ClassVar[str] = "model"
-    options: ClassVar[tuple[str, str]] = ("a model file", "ag.Network(layers, dim)")
-    #: A map is known by its values, not by coordinates.
-    ambient_dimension: ClassVar[None] = None
     #: None are known in advance.
     symmetries: ClassVar[tuple[Symmetry, ...]] = ()
 
@@ -104,6 +96,7 @@ class PolynomialMap(Described):
         self.inputs = None if inputs is None else _shape("inputs", inputs, range(1, 3))
         if self.inputs is not None and "X" in self.shapes:
             raise InputError("a parameter is called X, which is the input; call it by another letter")
+        self._arrays = self.shapes | ({"X": self.inputs} if self.inputs else {})
         self._check_names()
         out = self._try()
         self.degree, least, most = out.degree
@@ -160,7 +153,7 @@ class PolynomialMap(Described):
 
     def _check_names(self) -> None:
         """Refuse a function that takes other names than it is given."""
-        given = [*self.shapes, *(["X"] if self.inputs else [])]
+        given = self._arrays
         try:
             parameters = inspect.signature(self.function).parameters
         except (TypeError, ValueError):
@@ -188,7 +181,7 @@ class PolynomialMap(Described):
                 f"{self.function_name} gives two different results for the same arguments; it must depend on "
                 "nothing else, so draw random numbers and count calls outside of it"
             )
-        for name in (*self.shapes, *(["X"] if self.inputs else [])):
+        for name in self._arrays:
             if name not in out.names:
                 what = "leave it out" if name != "X" else "leave out inputs"
                 raise InputError(f"{self.function_name} never uses {name}; {what}, or use it")
@@ -196,11 +189,11 @@ class PolynomialMap(Described):
 
     def _equal(self, one: Polynomials, other: Polynomials) -> bool:
         """Whether two outputs, computed in different ways, are the same modulo a prime at a random point."""
-        for p in _trial_primes():
+        for p in random_primes(0, PRIME_BITS):  # others where one divides the denominator of a constant
             generator = np.random.default_rng(0)
             arrays = {
                 name: generator.integers(1, p, shape).astype(float)[None]
-                for name, shape in (self.shapes | ({"X": self.inputs} if self.inputs else {})).items()
+                for name, shape in self._arrays.items()
             }
             try:
                 values = [
@@ -214,13 +207,10 @@ class PolynomialMap(Described):
     def _called(self) -> Polynomials:
         """What the function returns for new arguments, as a matrix."""
         call = Trace()
-        given = {
-            name: Polynomials(call, "argument", (), name, shape, frozenset([name]), (1, 0, 0))
-            for name, shape in self.shapes.items()
-        }
-        if self.inputs:
-            names = frozenset(["X"])
-            given["X"] = Polynomials(call, "argument", (), "X", self.inputs, names, (1, 1, 1))
+        given = {}
+        for name, shape in self._arrays.items():
+            degree = (1, 0, 0) if name in self.shapes else (1, 1, 1)
+            given[name] = Polynomials(call, "argument", (), name, shape, frozenset([name]), degree)
         try:
             out = _stacked(self.function(**given), call)
         except NotPolynomialError as error:
@@ -242,20 +232,10 @@ class PolynomialMap(Described):
         return out
 
     @property
-    def t(self) -> int:
-        """The number of columns of X."""
-        return self.input_shape[1]
-
-    @property
     def input_shape(self) -> tuple[int, int]:
         """The shape of X as a matrix; (1, 1) if there is no X."""
         d, t = (*(self.inputs or ()), 1, 1)[:2]
         return d, t
-
-    @property
-    def parameters(self) -> int:
-        """The number of entries of all parameters."""
-        return sum(map(prod, self.shapes.values()))
 
     def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
         """φ on a stack of inputs, (n, d, t), as (n, ...), of the shape of the output."""
@@ -270,11 +250,6 @@ class PolynomialMap(Described):
             out = np.broadcast_to(out, (len(X), *out.shape[1:]))
         return out
 
-    @property
-    def name(self) -> str:
-        """All that defines it, as it is printed."""
-        return str(self)
-
     def summary(self) -> str:
         """The function and the shapes of its arguments in a line."""
 
@@ -283,17 +258,6 @@ class PolynomialMap(Described):
 
         listed = ", ".join(f"{name}: {size(shape)}" for name, shape in self.shapes.items())
         return f"{self.function_name}({listed}{f'; X: {size(self.inputs)}' if self.inputs else ''})"
-
-    def sheet(self) -> Sheet:
-        """The sizes of all arrays."""
-        arrays = self.shapes | ({"X": self.inputs} if self.inputs else {})
-        rows = tuple((name, " × ".join(map(str, shape))) for name, shape in arrays.items())
-        title = f"{self.function_name}, of degree at most {self.degree}"
-        output = ("output", " × ".join(map(str, self.output_shape)))
-        return Sheet(title, (Table(title, ("array", "size"), (*rows, output)),))
-
-    def as_network(self) -> None:
-        """None: a map is known by its function alone."""
 
 
 #: Numbers of eight bytes that are held at a time without ``force``: eight gibibytes.
@@ -326,12 +290,6 @@ def check_run(given: PolynomialMap) -> None:
             f"{given.function_name} takes {given.program.numbers} intermediate numbers, and its Jacobian up"
             f" to {8 * held / 2**30:.0f} GiB; take smaller arrays, or {argument('force', True)}"
         )
-
-
-def _trial_primes() -> Iterator[int]:
-    """A prime, and others for a function with a constant whose denominator the first ones divide."""
-    yield _PRIME
-    yield from random_primes(0, PRIME_BITS)
 
 
 def _shape(name: str, value: Any, axes: range) -> tuple[int, ...]:
@@ -415,9 +373,9 @@ class Polynomials(Operation):
             )
         return other
 
-    def _new(self, kind: str, static: Any, shape: tuple[int, ...], *others: Polynomials) -> Polynomials:
-        """What an operation of one degree makes of this array."""
-        return Polynomials(self.call, kind, (self, *others), static, shape, self.names, self.degree)
+    def _new(self, kind: str, static: Any, shape: tuple[int, ...]) -> Polynomials:
+        """What an operation on this array alone makes of it."""
+        return _made(self.call, kind, (self,), static, shape, self.names, self.degree)
 
     def _combined(self, sign: str, other: Any) -> Polynomials:
         """The sum, difference or product; the same object where it was asked for before."""
@@ -425,13 +383,13 @@ class Polynomials(Operation):
             other = self._other(other)
         one, two, known = self.number, other.number, self.call.known
         key = (sign, two, one) if two < one and sign != "-" else (sign, one, two)
-        found: Polynomials | None = known.get(key)
-        if found is None:
-            found = _folded(self, sign, other)
-            if found is None:
-                found = _computed(self, sign, other)
-            known[key] = found
-        return found
+        result: Polynomials | None = known.get(key)
+        if result is None:
+            result = _folded(self, sign, other)
+            if result is None:
+                result = _computed(self, sign, other)
+            known[key] = result
+        return result
 
     def __add__(self, other: Any) -> Polynomials:
         return self._combined("+", other)
@@ -439,16 +397,10 @@ class Polynomials(Operation):
     __radd__ = __add__
 
     def __neg__(self) -> Polynomials:
-        key, known = ("neg", self.number), self.call.known
-        if key not in known:
-            if self.kind == "constant":
-                known[key] = _same_constant(self, [-x for x in self.static])
-            elif self.kind == "neg":
-                known[key] = self.operands[0]
-            else:
-                known[key] = self._new("neg", None, self.shape)
-        found: Polynomials = known[key]
-        return found
+        if self.kind == "constant":
+            return _same_constant(self, [-x for x in self.static])
+        positive: Polynomials = self.operands[0] if self.kind == "neg" else self._new("neg", None, self.shape)
+        return positive
 
     def __pos__(self) -> Polynomials:
         return self
@@ -473,13 +425,10 @@ class Polynomials(Operation):
         for side in (rows, columns):  # of stacks of matrices
             if side.ndim > 2 and rows.ndim != columns.ndim:
                 raise _unfit(self, "@", other)
-        key, known = ("@", rows.number, columns.number), self.call.known
-        if key not in known:
-            front = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
-            shape = (*front, rows.shape[-2], columns.shape[-1])
-            names, degree = self.names | other.names, _both(self.degree, other.degree)
-            known[key] = Polynomials(self.call, "@", (rows, columns), None, shape, names, degree)
-        out: Polynomials = known[key]
+        front = np.broadcast_shapes(rows.shape[:-2], columns.shape[:-2])
+        shape = (*front, rows.shape[-2], columns.shape[-1])
+        names, degree = self.names | other.names, _both(self.degree, other.degree)
+        out = _made(self.call, "@", (rows, columns), None, shape, names, degree)
         out = out[..., 0, :] if self.ndim == 1 else out
         return out[..., 0] if other.ndim == 1 else out
 
@@ -506,8 +455,8 @@ class Polynomials(Operation):
             raise NotPolynomialError("takes a power that is no whole number of at least 0")
         if n == 0:
             return self._other(1) + self * 0
-        found: Polynomials = power(RingArithmetic(), self, n)
-        return found
+        result: Polynomials = power(RingArithmetic(), self, n)
+        return result
 
     @property
     def T(self) -> Polynomials:
@@ -517,11 +466,7 @@ class Polynomials(Operation):
         if self.kind == "transpose":
             back: Polynomials = self.operands[0]
             return back
-        key, known = ("transpose", self.number), self.call.known
-        if key not in known:
-            known[key] = self._new("transpose", None, (*self.shape[:-2], self.shape[-1], self.shape[-2]))
-        found: Polynomials = known[key]
-        return found
+        return self._new("transpose", None, (*self.shape[:-2], self.shape[-1], self.shape[-2]))
 
     def transpose(self) -> Polynomials:
         return self.T
@@ -536,12 +481,8 @@ class Polynomials(Operation):
         if not hasattr(axis, "__index__") or not -self.ndim <= axis < self.ndim:
             raise NotPolynomialError(f"sums along axis {axis!r} of an array of {_size(self)}")
         behind = axis if axis < 0 else axis - self.ndim
-        key, known = ("sum", self.number, behind), self.call.known
-        if key not in known:
-            at = behind + self.ndim
-            known[key] = self._new("sum", behind, self.shape[:at] + self.shape[at + 1 :])
-        found: Polynomials = known[key]
-        return found
+        at = behind + self.ndim
+        return self._new("sum", behind, self.shape[:at] + self.shape[at + 1 :])
 
     def __getitem__(self, key: Any) -> Polynomials:
         keys = key if type(key) is tuple else (key,)
@@ -549,10 +490,10 @@ class Polynomials(Operation):
             if type(one) is not int:  # of which True is none
                 return self._viewed(_plain_index(keys))
         asked, known = (self.number, keys), self.call.known
-        found: Polynomials | None = known.get(asked)
-        if found is None:
-            found = known[asked] = self._part(keys)
-        return found
+        result: Polynomials | None = known.get(asked)
+        if result is None:
+            result = known[asked] = self._part(keys)
+        return result
 
     def _part(self, keys: tuple[int, ...]) -> Polynomials:
         """The part at whole numbers; a part of a part is one of the whole."""
@@ -570,13 +511,7 @@ class Polynomials(Operation):
 
     def _viewed(self, keys: tuple[Any, ...]) -> Polynomials:
         """The view at an index, as numpy understands it."""
-        plain = (("slice", one.start, one.stop, one.step) if isinstance(one, slice) else one for one in keys)
-        asked, known = ("view", self.number, *plain), self.call.known
-        if asked not in known:
-            shape = np.broadcast_to(np.False_, self.shape)[keys].shape
-            known[asked] = self._new("view", keys, shape)
-        found: Polynomials = known[asked]
-        return found
+        return self._new("view", keys, np.broadcast_to(np.False_, self.shape)[keys].shape)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
         """Numpy's operators on its arrays and these; nothing else of numpy."""
@@ -675,12 +610,10 @@ def _broadcast(one: Polynomials, sign: str, other: Polynomials) -> tuple[int, ..
     """The shape of a sum, a difference or a product."""
     if one.shape == other.shape:
         return one.shape
-    shape = []
-    for a, b in itertools.zip_longest(reversed(one.shape), reversed(other.shape), fillvalue=1):
-        if a != b and 1 not in (a, b):
-            raise _unfit(one, sign, other)
-        shape.append(b if a == 1 else a)
-    return tuple(reversed(shape))
+    try:
+        return np.broadcast_shapes(one.shape, other.shape)
+    except ValueError:
+        raise _unfit(one, sign, other) from None
 
 
 def _folded(one: Polynomials, sign: str, other: Polynomials) -> Polynomials | None:
@@ -715,42 +648,45 @@ def _folded(one: Polynomials, sign: str, other: Polynomials) -> Polynomials | No
 def _constants_together(one: Polynomials, sign: str, other: Polynomials) -> Polynomials:
     """The sum, the difference or the product of two constants."""
     _broadcast(one, sign, other)
-    arrays = []
-    for constant in (one, other):
-        array = np.empty(constant.size, dtype=object)
-        array[:] = constant.static
-        arrays.append(array.reshape(constant.shape))
+    arrays = (np.array(x.static, dtype=object).reshape(x.shape) for x in (one, other))
     exact = {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](*arrays)
     numbers = np.asarray(exact, dtype=object)
     degree = (_both if sign == "*" else _either)(one.degree, other.degree)
-    return _known_constant(one.call, numbers.ravel().tolist(), numbers.shape, one.names | other.names, degree)
+    names = one.names | other.names
+    return _made(one.call, "constant", (), tuple(numbers.ravel()), numbers.shape, names, degree)
 
 
 def _same_constant(like: Polynomials, numbers: Sequence[Any]) -> Polynomials:
     """A constant that counts as made of an array, as it has its names and its degree."""
-    return _known_constant(like.call, numbers, like.shape, like.names, like.degree)
+    return _made(like.call, "constant", (), tuple(numbers), like.shape, like.names, like.degree)
 
 
-def _known_constant(
-    call: Trace, numbers: Sequence[Any], shape: tuple[int, ...], names: frozenset[str], degree: Degrees
+def _made(
+    call: Trace,
+    kind: str,
+    operands: tuple[Polynomials, ...],
+    static: Any,
+    shape: tuple[int, ...],
+    names: frozenset[str],
+    degree: Degrees,
 ) -> Polynomials:
-    """The constant, which is made if it is new."""
-    key = "constant", tuple(numbers), shape, names, degree
+    """The result of an operation, which is made if it is new."""
+    key = (kind, hashable(static), shape, names, degree, *(one.number for one in operands))
     if key not in call.known:
-        call.known[key] = Polynomials(call, "constant", (), key[1], shape, names, degree)
-    found: Polynomials = call.known[key]
-    return found
+        call.known[key] = Polynomials(call, kind, operands, static, shape, names, degree)
+    made: Polynomials = call.known[key]
+    return made
 
 
 def _constant(value: Any, call: Trace) -> Polynomials:
     """A number or an array of numbers."""
     if type(value) is int:
-        return _known_constant(call, (value,), (), _NOTHING, (0, 0, 0))
+        return _made(call, "constant", (), (value,), (), _NOTHING, (0, 0, 0))
     array = np.asarray(value, dtype=object)
     if any(isinstance(one, Polynomials) for one in array.ravel()):
         return _stacked(value.tolist() if isinstance(value, np.ndarray) else value, call)
-    numbers = [_number(one) for one in array.ravel().tolist()]
-    return _known_constant(call, numbers, array.shape, _NOTHING, (0, 0, 0))
+    numbers = tuple(_number(one) for one in array.ravel().tolist())
+    return _made(call, "constant", (), numbers, array.shape, _NOTHING, (0, 0, 0))
 
 
 _NOTHING: frozenset[str] = frozenset()
@@ -771,11 +707,6 @@ def _stacked(value: Any, call: Trace) -> Polynomials:
     parts = [_stacked(one, call) for one in value]
     if len({part.shape for part in parts}) > 1:
         raise NotPolynomialError("returns a list whose parts have different shapes")
-    key = ("stack", *(part.number for part in parts))
-    if key not in call.known:
-        names = _NOTHING.union(*(part.names for part in parts))
-        degree = reduce(_either, (part.degree for part in parts))
-        shape = (len(parts), *parts[0].shape)
-        call.known[key] = Polynomials(call, "stack", tuple(parts), None, shape, names, degree)
-    found: Polynomials = call.known[key]
-    return found
+    names = _NOTHING.union(*(part.names for part in parts))
+    degree = reduce(_either, (part.degree for part in parts))
+    return _made(call, "stack", tuple(parts), None, (len(parts), *parts[0].shape), names, degree)

@@ -16,7 +16,7 @@ group of matrices changes these. The products are texts that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agattn.architectures.contractions import Node, contractions, cuts
@@ -54,7 +54,7 @@ class Neighbours:
     """The arrays of a model with their shapes, and what each axis that a group acts on is contracted with."""
 
     shapes: Mapping[str, tuple[int, ...]]
-    of: Mapping[Node, tuple[tuple[Node, Pairs], ...]]
+    of: Mapping[Node, Iterable[tuple[Node, Pairs]]]
 
     def open(self, product: Contracted) -> list[Slot]:
         """The axes of a product that a group acts on."""
@@ -102,7 +102,7 @@ def adjacent_products(architecture: Architecture) -> list[str]:
         back = frozenset((m, k) for k, m in along)
         of.setdefault(one, {})[other, along] = None
         of.setdefault(other, {})[one, back] = None
-    neighbours = Neighbours(shapes, {node: tuple(others) for node, others in of.items()})
+    neighbours = Neighbours(shapes, of)
     texts = {text: None for pair in pairs if (text := written(pair, shapes))}
     count = 0
     for name in dict.fromkeys(node[0] for node in of):
@@ -177,7 +177,7 @@ def _chains(
         axes = len(shapes[product.arrays[n]])
         return n, max(0, axes - 2) + is_column
 
-    def place(chain: Chain) -> tuple[int, list[int]]:
+    def order(chain: Chain) -> tuple[int, list[int]]:
         """As few transposes as possible, then the order of the model's arrays."""
         return sum(turned for _, turned in chain), [numbers[product.arrays[n]] for n, _ in chain]
 
@@ -195,5 +195,5 @@ def _chains(
             n = end[0]
             is_column = end == slot(n, True)
         back = [(n, not turned) for n, turned in reversed(chain)]
-        chains.append(min((chain, back), key=place))
-    return sorted(chains, key=lambda chain: place(chain)[1])
+        chains.append(min((chain, back), key=order))
+    return sorted(chains, key=lambda chain: order(chain)[1])

@@ -13,12 +13,6 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.claims.claim import Claim, select
 from agattn.errors import worded
 
-#: All claims by id: the paper's in its order, then this project's.
-CLAIMS: dict[str, Claim[Any]]
-LAYER_CLAIMS: dict[str, Claim[Any]]
-NETWORK_CLAIMS: dict[str, Claim[Any]]
-MODEL_CLAIMS: dict[str, Claim[Any]]
-
 #: The tables of claims about one kind of architecture, each with a title and with the kind. An architecture
 #: of no other kind is a model.
 KINDS: dict[str, tuple[str, type[Any]]] = {
@@ -58,6 +52,7 @@ def titled() -> list[tuple[str, dict[str, Claim[Any]]]]:
 
 
 def __getattr__(name: str) -> dict[str, Claim[Any]]:
+    """``CLAIMS``: all claims by id, the paper's in its order, then this project's; or one of the tables."""
     if name in KINDS:
         return _table(KINDS[name][1])
     if name == "CLAIMS":

@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from agattn.algebra.echelon import Matrix
 from agattn.architectures import Architecture, DeepNetwork, SingleLayer
 from agattn.errors import DisagreementError, InputError, UndecidedError, nearest
 from agattn.evidence import Evidence, Source, Status, Verdict, weakest
@@ -92,7 +91,7 @@ class Outcome:
     predicted: Any = None
 
 
-#: The position of a nonzero number, from 1, and the number.
+#: The indices of a nonzero number, from 1, and the number.
 Entry = list[int]
 #: Why a claim has no certificate, where nothing more is to be said.
 NO_PROOF = "the checker knows no proof of it by finitely many integers"
@@ -117,8 +116,8 @@ class Proof(Generic[A]):
     spaces: bool = False
 
 
-def entries(matrix: Matrix, scale: int = 1) -> list[Entry]:
-    """The nonzero entries of a matrix, which are integers after scaling: [row, column, value].
+def entries(array: Any, scale: int = 1) -> list[Entry]:
+    """The nonzero entries of an array, which are integers after scaling, such as [row, column, value].
 
     >>> entries([[0, 3], [0, 0]])
     [[1, 2, 3]]
@@ -126,14 +125,13 @@ def entries(matrix: Matrix, scale: int = 1) -> list[Entry]:
     Raises:
         DisagreementError: if an entry is no integer after scaling.
     """
-    found = []
-    for i, row in enumerate(matrix, start=1):
-        for j, entry in enumerate(row, start=1):
-            value = Fraction(entry) * scale
-            if value.denominator != 1:
-                raise DisagreementError(f"a certificate has integers only, not {value}")
-            found += [[i, j, int(value)]] if value else []
-    return found
+    nonzero = []
+    for index, entry in np.ndenumerate(np.asarray(array, dtype=object)):
+        value = Fraction(entry) * scale
+        if value.denominator != 1:
+            raise DisagreementError(f"a certificate has integers only, not {value}")
+        nonzero += [[*(i + 1 for i in index), int(value)]] if value else []
+    return nonzero
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,6 @@ class Claim(Generic[A]):
     Attributes:
         id: such as ``"theorem-3.4.singular"``.
         statement, latex: in words, and in LaTeX.
-        source: where it is stated.
         hypotheses: the conditions under which the claim applies.
         tasks: what must be found out, at least one task; the judge says which tasks it needs.
         predict: what the claim says for an architecture; see :class:`~agattn.evidence.Verdict`. The
@@ -154,12 +151,12 @@ class Claim(Generic[A]):
             the dimension; the fact is then shown. What is found at random weights is not shown.
         subject: whether an architecture is what the claim speaks of. The claim is left out for any other,
             unless it is asked for.
+        source: where it is stated: here, or in the paper under the number in the id, if nothing is given.
     """
 
     id: str
     statement: str
     latex: str
-    source: str
     hypotheses: tuple[Hypothesis[A], ...]
     tasks: tuple[Task[A], ...]
     predict: Callable[[A], Any]
@@ -167,6 +164,13 @@ class Claim(Generic[A]):
     certificate: Proof[A] | str = Proof()
     beyond: bool = True
     subject: Callable[[A], bool] = lambda architecture: True
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.source:
+            word, _, number = self.id.partition("-")
+            by_paper = f"HMK, {word.capitalize()} {'.'.join(number.split('.')[:2])}"
+            object.__setattr__(self, "source", "agattn" if word.startswith("agattn") else by_paper)
 
     @property
     def name(self) -> str:

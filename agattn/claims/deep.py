@@ -1,4 +1,4 @@
-"""What this project states about zeros, limits, critical and singular points of deep lightning networks.
+"""What is stated about zeros, limits, critical and singular points of deep networks, and about their jets.
 
 The claims are theorems; docs/networks/deep-limits.md and docs/networks/deep-singularities.md have the proofs.
 The tasks compute exact ranks at special points over ℤ: a point with another rank would refute the theorem.
@@ -6,13 +6,17 @@ The tasks compute exact ranks at special points over ℤ: a point with another r
 >>> from agattn import DeepNetwork
 >>> from agattn.verification.verify import verify
 >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
->>> for verdict in verify(network, [claim.id for claim in CLAIMS], "native").verdicts:
+>>> for verdict in verify(network, [claim.id for claim in CLAIMS[:5]], "native").verdicts:
 ...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
 agattn.deep-zeros confirmed proved in part kinds: 12, zero: 4
 agattn.deep-not-closed confirmed proved not closed
 agattn.deep-boundary confirmed proved 21
 agattn.deep-critical confirmed proved in part points: 23, critical: 8
 agattn.deep-singular confirmed proved in part points: 23, singular: 10
+
+Of softmax networks their jets at the zero input are computed, about which there is a preprint (Konda, 2026).
+A theorem that is only cited decides nothing: each verdict is about what was computed, and its scope names the
+theorem and what is open.
 """
 
 from __future__ import annotations
@@ -20,17 +24,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
+from agattn.algebra.rank import RankResult, rank
 from agattn.algebra.residues import RowSpace, random_prime
-from agattn.architectures import DeepNetwork
+from agattn.architectures import DeepNetwork, Jet
+from agattn.architectures.normalizer import Normalizer
 from agattn.claims.claim import (
     ANY_VALUES,
     DEEP,
+    INJECTIVE,
+    NO_SKIP,
+    NORMALIZED,
+    ONE_HEAD,
     PLAIN,
+    SOFTMAX,
     TWO_TOKENS,
     Claim,
     Entry,
@@ -40,6 +51,8 @@ from agattn.claims.claim import (
     Proof,
     entries,
 )
+from agattn.claims.network_dimension import NO_RANKS
+from agattn.evidence import weakest
 from agattn.geometry.closedness.limits import (
     LimitMap,
     LimitSet,
@@ -49,11 +62,22 @@ from agattn.geometry.closedness.limits import (
     special_weights,
     zero_kinds,
 )
-from agattn.geometry.dimension.formulas import network_bound
-from agattn.geometry.dimension.jacobian import jacobian
+from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
+from agattn.geometry.dimension.formulas import network_bound, seen_scores
+from agattn.geometry.dimension.jacobian import jacobian, jacobian_rows
+from agattn.geometry.identifiability.softmax import (
+    MOST_COLUMNS,
+    PREPRINT,
+    Seen,
+    least_order,
+    seen_at_random_weights,
+    seen_behind_each,
+)
+from agattn.geometry.identifiability.softmax import MOST_LAYERS as MOST_IN_JETS
 from agattn.geometry.identifiability.virtual_weights import is_covered, virtual_jacobian
 from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
 from agattn.limits import by_default
+from agattn.systems.network_tasks import DIMENSION
 from agattn.systems.problem import Task
 
 NOT_ONE = Hypothesis[DeepNetwork](
@@ -146,12 +170,12 @@ def _weights(weights: Mapping[str, Any]) -> dict[str, list[Entry]]:
 
 def _zero(network: DeepNetwork, kind: ZeroKind, generator: np.random.Generator) -> dict[str, Any]:
     """Weights of one kind; where φ is not 0, an input at which φ is not 0."""
-    record = {"weights": _weights({name: array[0].tolist() for name, array in kind.weights.items()})}
+    record = {"weights": _weights({name: array[0] for name, array in kind.weights.items()})}
     while not kind.zero:
         X = generator.integers(-2, 3, network.input_shape).astype(object)
         value = network.evaluate(RingArithmetic(), kind.weights, X[None])[0]
         if value.any():
-            return record | {"X": entries(X.tolist())}
+            return record | {"X": entries(X)}
     return record
 
 
@@ -175,7 +199,7 @@ def _boundary_proof(network: DeepNetwork, generator: np.random.Generator) -> dic
         X, rank = generator.integers(-3, 4, two.input_shape), space.rank
         rows = jacobian(limit_map, arrays, (X % p).astype(np.float64)[None], ModularArithmetic(p))
         if space.add(rows) > rank:
-            inputs.append(entries(X.tolist()))
+            inputs.append(entries(X))
     return _limit_proof(network, generator) | {"inputs": inputs, "dimension": found.dimension}
 
 
@@ -274,19 +298,212 @@ def _proof(network: DeepNetwork, generator: np.random.Generator, singular: bool)
     size = found["generic"].dimension
     enough = max(size // d_out, (size - (d_out - 1) * network.dims[0]) // 2) + 4
     inputs = generator.integers(-9, 10, (enough, *network.input_shape))
-    units = np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2)
-    cotangents = np.repeat(units, len(inputs), axis=0)
+    cotangents = np.tile(np.eye(2 * d_out).reshape(1, 2 * d_out, d_out, 2), (len(inputs), 1, 1, 1))
     points = []
     for name in names:
         space, others = RowSpace(cotangents.shape[0] * cotangents.shape[1], p), []
         for at in found[name].preimages(seed=0):
-            space.add(virtual_jacobian(at.M, at.L, (inputs % p).astype(np.float64), cotangents, p).T.copy())
-            others.append({"M": [entries(m.tolist()) for m in at.M], "L": entries(at.L.tolist())})
+            *M, L, X = ((m % p).astype(np.float64) for m in (*at.M, at.L, inputs))
+            space.add(virtual_jacobian(network, M, L, X, cotangents, ModularArithmetic(p)).T.copy())
+            others.append({"M": [entries(m) for m in at.M], "L": entries(at.L)})
             if not singular or space.rank > at.dimension:
                 break
         more: dict[str, Any] = {"others": others[1:]} if singular else {}
         points.append(others[0] | more | {"rank": space.rank})
-    return {"inputs": [entries(X.tolist()) for X in inputs], "points": points}
+    return {"inputs": [entries(X) for X in inputs], "points": points}
+
+
+# Softmax networks, by their jets at the zero input ---------------------------------------------------------
+
+
+class JetRanks(NamedTuple):
+    """The ranks of two jets of a network: of the least order that sees all scores, and of one less.
+
+    ``most_below`` is a proved upper bound on the second rank.
+    """
+
+    order: int
+    full: RankResult
+    below: RankResult
+    most_below: int
+
+
+def jet_ranks(network: DeepNetwork) -> JetRanks:
+    """The ranks of the Jacobians of both jets at random weights, modulo random primes."""
+    order = least_order(network)
+    bounds = [network_bound(network, seen_scores(network, n)) for n in (order, order - 1)]
+    full, below = (
+        rank(jacobian_rows(Jet(network, n), bound))
+        for n, bound in zip((order, order - 1), bounds, strict=True)
+    )
+    return JetRanks(order, full, below, bounds[1].value)
+
+
+SEEN_BY_JETS = (NORMALIZED, ONE_HEAD, ANY_VALUES, NO_SKIP, TWO_TOKENS)
+
+
+def _not_tried(network: DeepNetwork) -> str:
+    """Why the jets are not computed; of networks that the claim is not about they would say nothing."""
+    if not all(hypothesis.holds(network) for hypothesis in SEEN_BY_JETS):
+        return "jets are compared for softmax networks with one head in each layer"
+    layers, order = network.depth, least_order(network)
+    given = network.normalization
+    if isinstance(given, Normalizer) and order // 2 >= len(given.series):
+        return (
+            f"the jet of order {order} needs the Taylor coefficients of the normalizer up to w^{order // 2}"
+        )
+    return f"{layers} layers need a jet of order {order}" if layers > MOST_IN_JETS else ""
+
+
+def _too_wide(network: DeepNetwork) -> str:
+    d, columns = network.dims[0], network.depth * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
+    wide = f"(M, L) has {columns} entries, {network.depth} times {d}² and those of L"
+    return _not_tried(network) or (wide if columns > MOST_COLUMNS else "")
+
+
+JET_RANKS = Task(
+    "jet-ranks",
+    "the ranks of jets",
+    DeepNetwork,
+    native=jet_ranks,
+    evidence=lambda found: weakest([found.full.evidence, found.below.evidence]),
+    infeasible=_not_tried,
+)
+#: The differential of a jet that is injective modulo a prime is injective.
+SEEN = Task(
+    "seen-in-virtual-weights",
+    "the differential of a jet in (M, L)",
+    DeepNetwork,
+    native=seen_at_random_weights,
+    infeasible=_too_wide,
+)
+SEEN_BEHIND = Task(
+    "seen-behind-collapse",
+    "the differential where a layer collapses",
+    DeepNetwork,
+    native=seen_behind_each,
+    infeasible=_too_wide,
+)
+
+
+def _too_many_orders(network: DeepNetwork) -> str:
+    if not all(hypothesis.holds(network) for hypothesis in SPECTRUM):
+        return "contact orders are compared for networks of one width with one head in each layer"
+    if network.depth > MOST_IN_JETS or network.parameters > MOST_PARAMETERS:
+        return f"contact orders are for {MOST_IN_JETS} layers and {MOST_PARAMETERS} parameters at most"
+    last = network.first_degree * 3 ** (network.depth - 1)
+    given = network.normalization
+    if isinstance(given, Normalizer) and last >= len(given.series):
+        return f"the power series need the Taylor coefficients of the normalizer up to w^{last}"
+    return ""
+
+
+SPECTRUM = (
+    *SEEN_BY_JETS,
+    Hypothesis[DeepNetwork]("all widths equal", lambda network: len(set(network.dims)) == 1),
+    Hypothesis[DeepNetwork]("a_i ≤ d", lambda network: max(network.ranks) <= network.dims[0]),
+)
+CONTACT = Task(
+    "contact-spectrum",
+    "the contact orders",
+    DeepNetwork,
+    native=contact_spectrum,
+    evidence=lambda found: found.evidence,
+    infeasible=_too_many_orders,
+)
+
+
+def _judge_jets(network: DeepNetwork, findings: Findings) -> Outcome:
+    found, whole = findings.need(JET_RANKS), findings.need(DIMENSION)
+    full, below = found.full.lower_bound, found.below.lower_bound
+    computed = {"order": found.order, "dimension": full, "one_less": below}
+    most = ", and at most that" if below == found.most_below else f", and at most {found.most_below}"
+    witness = (
+        f"the jet of order {found.order} has rank {full}, the jet of order {found.order - 1} rank {below}"
+        f"{most}; the dimension of the network is {whole.dimension}"
+    )
+    return Outcome(
+        below < full == whole.dimension,
+        computed,
+        witness,
+        predicted={"order": found.order, "dimension": whole.dimension},
+    )
+
+
+IDENTIFIABLE = (
+    "near one random (M, L), whose M_i are as general as those of the network. That the whole fiber is this "
+    f"point is not checked: {PREPRINT} (Theorem 1)"
+)
+
+
+def _predict_identifiable(network: DeepNetwork) -> dict[str, int]:
+    d = network.dims[0]
+    return {"rank": network.depth * d * d + d * network.dims[-1]}
+
+
+def _judge_identifiable(network: DeepNetwork, findings: Findings) -> Outcome:
+    seen: Seen = findings.need(SEEN)
+    # A rank that is too small at one point modulo one prime refutes nothing.
+    holds = True if seen.rank == seen.parameters else None
+    isolated = "so that the point is isolated in its fiber" if holds else "which decides nothing"
+    witness = (
+        f"the differential of the jet of order {least_order(network)} in the {seen.parameters} entries of "
+        f"(M, L) has rank {seen.rank} at random (M, L), {isolated}"
+    )
+    return Outcome(holds, {"rank": seen.rank}, witness, details={"scope": IDENTIFIABLE})
+
+
+def _collapse_scope(network: DeepNetwork) -> str:
+    known = "near one random (M, L) for each s. That the whole fiber is this is"
+    if network.t == 2:
+        return f"{known} not checked: {PREPRINT} (Theorem 2)"
+    if network.depth <= 2:
+        return f"{known} not checked: {PREPRINT} (Theorem 3, for two layers)"
+    return f"{known} open for softmax with three tokens or more and three layers or more"
+
+
+def _predict_collapse(network: DeepNetwork) -> Mapping[str, object]:
+    d, d_out = network.dims[0], network.dims[-1]
+    return {"ranks": [s * d * d + d * d_out for s in range(1, network.depth + 1)], "later": 0}
+
+
+def _judge_collapse(network: DeepNetwork, findings: Findings) -> Outcome:
+    found: tuple[Seen, ...] = findings.need(SEEN_BEHIND)
+    computed = {"ranks": [seen.rank for seen in found], "later": max(seen.later for seen in found)}
+    later = computed["later"]
+    holds = False if later else True if computed == _predict_collapse(network) else None
+    each = "; ".join(
+        f"M_{seen.layer} {'= 0' if seen.score == 'zero' else 'skew-symmetric'}: rank {seen.rank} in the "
+        f"{seen.parameters} entries of M_1, ..., M_{seen.layer} and L, {seen.later} in later M_i"
+        for seen in found
+    )
+    witness = f"differential of the jet of order {least_order(network)} at random (M, L): {each}"
+    shown = f"ranks {', '.join(str(seen.rank) for seen in found)}, later {later}"
+    return Outcome(holds, computed, witness, shown, details={"scope": _collapse_scope(network)})
+
+
+def predict_spectrum(network: DeepNetwork) -> Mapping[str, object]:
+    """The multiplicities of Theorem 4 of the preprint by order, and the dimension of the kernel.
+
+    >>> predict_spectrum(DeepNetwork((4,) * 4, (2,) * 3, t=4, normalization="softmax"))
+    {'orders': {'0': 16, '1': 12, '5': 12, '17': 12}, 'kernel': 44}
+    """
+    d, l = network.dims[0], network.depth
+    orders = {"0": d * d}
+    for i, r in enumerate(network.ranks):
+        orders[str(2 * network.first_degree * 3**i - 1)] = r * (2 * d - r)
+    return {"orders": orders, "kernel": (l - 1) * d * d + sum(r * r for r in network.ranks)}
+
+
+def _judge_spectrum(network: DeepNetwork, findings: Findings) -> Outcome:
+    found: ContactSpectrum = findings.need(CONTACT)
+    orders = {str(one.order): one.multiplicity for one in found.orders}
+    computed = {"orders": orders, "kernel": found.kernel}
+    witness = f"Smith factors modulo {found.prime} along random keys and queries: {found}"
+    shown = "; ".join([*(f"{n} of order {order}" for order, n in orders.items()), f"kernel {found.kernel}"])
+    scope = "at random weights and inputs modulo one prime"
+    holds = computed == predict_spectrum(network)
+    return Outcome(holds, computed, witness, shown, details={"scope": scope})
 
 
 CLAIMS: tuple[Claim[DeepNetwork], ...] = (
@@ -295,7 +512,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "φ = 0 exactly if L = 0, or some M_i = 0, or rk M_i = 1 and M_j is skew-symmetric for an i < j",
         r"\varphi = 0 \iff L = 0 \lor \exists i\colon M_i = 0 \lor \exists i < j\colon "
         r"\operatorname{rk} M_i = 1,\ M_j = -M_j^{\mathsf T}",
-        "agattn",
         HYPOTHESES,
         (ZEROS,),
         _predict_zeros,
@@ -308,7 +524,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "M is not closed: limits along diverging weights through rk M_s = 1, M_{s+1} skew-symmetric, are the "
         "function of no real or complex weights. Where d_0, d_1, a_1 or a_2 is 1, M is closed",
         r"\overline{\mathcal{M}} \neq \mathcal{M}",
-        "agattn",
         (*HYPOTHESES, NOT_ONE),
         (LIMITS,),
         lambda network: "not closed",
@@ -320,7 +535,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "agattn.deep-boundary",
         "The limits of functions in M that are not in M have dimension dim M − 1",
         r"\dim(\overline{\mathcal{M}} - \mathcal{M}) = \dim\mathcal{M} - 1",
-        "agattn",
         (*HYPOTHESES, NOT_ONE),
         (LIMITS,),
         _predict_boundary,
@@ -335,7 +549,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "d_0 − 1",
         r"\operatorname{rk} d\varphi < \dim\mathcal{M} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
         r"\lor M_l = kq^{\mathsf T},\ L = hk^{\mathsf T}",
-        "agattn",
         (*HYPOTHESES, WIDE, MATRICES),
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ",
@@ -349,12 +562,63 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "rk M_l = rk L = 1",
         r"f \in \operatorname{Sing}\overline{\mathcal{M}} \iff \exists i < l\colon \operatorname{rk} M_i = 1 "
         r"\lor \operatorname{rk} M_l = \operatorname{rk} L = 1",
-        "agattn",
         (*HYPOTHESES, WIDE, NO_CURVES),
         (POINTS,),
         lambda network: "rk M_i = 1 for an i < l, or rk M_l = rk L = 1",
         _judge_singular,
         certificate=Proof(partial(_proof, singular=True)),
+        beyond=False,
+    ),
+    Claim(
+        "agattn.softmax-identifiable",
+        "If L ≠ 0 and no M_i is skew-symmetric, then (M, L) is the only point with its function, for one "
+        "head in each layer and an injective analytic normalizer",
+        r"\varphi_{M',L'} = \varphi_{M,L} \implies (M', L') = (M, L)",
+        (NORMALIZED, INJECTIVE, ONE_HEAD, ANY_VALUES, NO_SKIP, TWO_TOKENS),
+        (SEEN,),
+        _predict_identifiable,
+        _judge_identifiable,
+        source="Konda, preprint of 2026, Theorem 1",
+        certificate=NO_RANKS,
+        beyond=False,
+    ),
+    Claim(
+        "agattn.softmax-collapse",
+        "If L ≠ 0 and s is the first layer with M_s = 0, or for two tokens with a skew-symmetric M_s, the "
+        "points with the function of (M, L) are those with the same M_1, ..., M_s and L, and any later M_i",
+        r"\varphi_{M',L'} = \varphi_{M,L} \iff (M_1', \ldots, M_s', L') = (M_1, \ldots, M_s, L)",
+        (SOFTMAX, ONE_HEAD, ANY_VALUES, NO_SKIP, TWO_TOKENS),
+        (SEEN_BEHIND,),
+        _predict_collapse,
+        _judge_collapse,
+        source="Konda, preprint of 2026, Theorem 2, for softmax",
+        certificate=NO_RANKS,
+        beyond=False,
+    ),
+    Claim(
+        "agattn.jet-order",
+        "For one head in each layer the jet of order 2κ·3^(l−1) + 1 at X = 0 has the dimension of the "
+        "network, and the jet of order one less a smaller one; κ is 1 for softmax",
+        r"\dim J_{N-1} < \dim J_N = \dim\mathcal{M}, \quad N = 2\kappa \cdot 3^{l-1} + 1",
+        SEEN_BY_JETS,
+        (JET_RANKS, DIMENSION),
+        lambda network: {"order": least_order(network)},
+        _judge_jets,
+        source="Konda, preprint of 2026, Theorem 3",
+        certificate=NO_RANKS,
+    ),
+    Claim(
+        "agattn.contact-spectrum",
+        "Where K_i and Q_i are multiplied by a small number s, with V_i = 1, the Jacobian has d² singular "
+        "values of order 0 in s, a_i(2d − a_i) of order 2κ·3^(i−1) − 1 for each layer, and a kernel of "
+        "dimension (l − 1)d² + Σ a_i²; κ is 1 for softmax",
+        r"\beta_i = 2\kappa \cdot 3^{i-1} - 1, \quad \dim\ker = (l-1)d^2 + \sum_i a_i^2",
+        SPECTRUM,
+        (CONTACT,),
+        predict_spectrum,
+        _judge_spectrum,
+        source="Konda, preprint of 2026, Theorem 4",
+        certificate=NO_RANKS,
         beyond=False,
     ),
 )

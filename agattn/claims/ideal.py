@@ -172,17 +172,12 @@ def dimension(layer: SingleLayer, findings: Findings) -> int:
     return upper
 
 
-def predicted_dimension(layer: SingleLayer) -> int:
-    """The dimension by HMK, Corollary 3.3."""
-    return layer.alpha * (2 * layer.d - layer.alpha) + layer.d * layer.d_out - 1
-
-
 def _judge_dimension(layer: SingleLayer, findings: Findings) -> Outcome:
     found = dimension(layer, findings)
     how = "dimension of the ideal found by elimination"
     if findings.get(IDEAL) is None:
         how = "rank of the differential, and parameters"
-    return Outcome(found == predicted_dimension(layer), found, f"dim M = {found}: {how}")
+    return Outcome(found == layer.expected_dimension, found, f"dim M = {found}: {how}")
 
 
 def _judge_degree(layer: SingleLayer, findings: Findings) -> Outcome:
@@ -434,7 +429,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "and a ≥ d, and 2 for (2,1,1)",
         r"(-1)^{D} \int_X \frac{c(T_X)}{(1+h)(1+2h)} \text{ for } d' = 1,\ a \geq 2, \quad "
         r"\frac{3^d - 1}{2} \text{ for } d' = 1,\ a \geq d",
-        "agattn",
         HYPOTHESES,
         (THEOREM, NUMBERS),
         lambda layer: None if _infeasible(layer) else predicted_ed_degrees(layer),
@@ -446,18 +440,17 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "corollary-3.3",
         "The dimension of the neuromanifold is α(2d − α) + dd' − 1, α = min(a, d)",
         r"\dim \mathcal{M} = \alpha(2d - \alpha) + dd' - 1",
-        "HMK, Corollary 3.3, equation 7",
         (TWO_TOKENS, NOT_A_PRODUCT),
         (IDEAL, TANGENTS, GENERIC_RANK),
-        predicted_dimension,
+        lambda layer: layer.expected_dimension,
         _judge_dimension,
+        source="HMK, Corollary 3.3, equation 7",
     ),
     Claim(
         "agattn.degree",
         "The degree of M̄ is that of the Segre product of P(D_α) and P(ℂ^{d'×d}), divided by ε: by 2 if "
         "a = d' = 1 and d ≥ 2, else by 1",
         r"\deg\overline{\mathcal{M}} = \binom{\alpha(2d-\alpha)-1+dd'-1}{dd'-1} \deg D_\alpha / \varepsilon",
-        "agattn",
         (TWO_TOKENS,),
         (IDEAL, FIBERS, BASE_LOCUS),
         expected_degree,
@@ -469,7 +462,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "M is linearly isomorphic to the image of the outer product of d' linear forms with d linear forms "
         "that span a space of dimension at most a",
         r"\mathcal{M} \cong \{(V_c(u) \cdot A_b(u))_{c,b}\}",
-        "HMK, Proposition A.5",
         SECTION_3_2,
         (PRODUCTS,),
         lambda layer: "products of linear forms",
@@ -481,7 +473,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "agree on the preimages of points of rank one",
         r"h_{\overline{\mathcal{M}}}(n) = \binom{n+2d'-1}{n} h_{D_\alpha}(n)"
         r" - \binom{n+d'-1}{n} (n+1) \binom{n+1}{2}",
-        "agattn",
         (TWO_DIMENSIONAL,),
         (HILBERT_VALUES,),
         _predict_hilbert_function,
@@ -493,7 +484,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "M̄ is cut out as a set by equations of degree at most 4, for a < d at most max(4, a + 1); the ideal "
         "of all equations is generated in the degree that is given, where a theorem gives one",
         r"\overline{\mathcal{M}} = V(I_{\leq \max(4, a + 1)}), \quad I = (I_{\leq g(d, d', a)})",
-        "agattn",
         (TWO_TOKENS, WIDE),
         (EQUATIONS,),
         _predict_equations,

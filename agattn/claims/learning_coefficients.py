@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims.claim import TWO_TOKENS, Claim, Findings, Outcome
 from agattn.errors import DisagreementError
 from agattn.geometry.learning_coefficients.learning_coefficients import (
+    CoefficientPoint,
     LearningCoefficient,
     learning_coefficients,
     points,
@@ -39,20 +40,26 @@ class CoefficientAtRanks(NamedTuple):
         return f"{self.stratum}: {self.value}" + f" ({self.multiplicity})" * (self.multiplicity > 1)
 
 
+def _orbits(
+    layer: SingleLayer, kinds: Iterable[CoefficientPoint]
+) -> Iterator[tuple[tuple[Stratum, int, int, int], LearningCoefficient]]:
+    """The ranks of the orbits of weights of some kinds, and λ and m by the formula."""
+    for point in kinds:
+        ranks = point.stratum, point.rank_k or 0, point.rank_q or 0
+        for rank_vk in joint_ranks(layer, point.stratum, point.rank_k or 0):
+            yield (*ranks, rank_vk), point.coefficient
+
+
 @lru_cache(maxsize=2)
-def _orbits(layer: SingleLayer, softmax: bool) -> list[tuple[Stratum, int, int, int, LearningCoefficient]]:
-    """The orbits of weights at which the formula is checked: their ranks, and λ and m by the formula."""
-    everything = layer.ambient_dimension <= MOST_COORDINATES
-    kinds = (
-        points(layer, softmax)
-        if everything
-        else (point for _, point in learning_coefficients(layer, softmax).least)
+def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
+    """λ and m by the formula at the orbits of weights at which it is checked."""
+    kinds: Iterable[CoefficientPoint] = points(layer, softmax)
+    if layer.ambient_dimension > MOST_COORDINATES:
+        kinds = (least.point for least in learning_coefficients(layer, softmax).least)
+    return tuple(
+        CoefficientAtRanks(*ranks, coefficient.value, coefficient.multiplicity)
+        for ranks, coefficient in _orbits(layer, kinds)
     )
-    return [
-        (point.orbit, point.rank_k or 0, point.rank_q or 0, rank_vk, point.coefficient)
-        for point in kinds
-        for rank_vk in joint_ranks(layer, point.orbit, point.rank_k or 0)
-    ]
 
 
 def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
@@ -62,38 +69,27 @@ def _by_normal_form(layer: SingleLayer, softmax: bool) -> tuple[CoefficientAtRan
         DisagreementError: if one of the identities that prove the normal form does not hold.
     """
     found = []
-    for stratum, rank_k, rank_q, rank_vk, _ in _orbits(layer, softmax):
-        form = normal_form(layer, stratum, rank_k, rank_q, rank_vk, softmax=softmax)
+    for expected in _predicted(layer, softmax=softmax):
+        form = normal_form(layer, *expected[:4], softmax=softmax)
         if flaw := form.flaw():
             raise DisagreementError(f"{layer.name}: the normal form at {form.expected}: {flaw}")
-        found.append(CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, *form.coefficient()))
+        found.append(CoefficientAtRanks(*expected[:4], *form.coefficient()))
     return tuple(found)
 
 
 def _task(name: str, words: str, softmax: bool) -> Task[SingleLayer]:
+    too_many = f"more than {MOST_CHECKED} coordinates: their identities were not computed"
     return Task(
         name,
         f"the normal forms of {words}",
         SingleLayer,
         lambda layer: _by_normal_form(layer, softmax),
-        infeasible=lambda layer: (
-            ""
-            if layer.ambient_dimension <= MOST_CHECKED
-            else (f"more than {MOST_CHECKED} coordinates: their identities were not computed")
-        ),
+        infeasible=lambda layer: "" if layer.ambient_dimension <= MOST_CHECKED else too_many,
     )
 
 
 NORMAL_FORMS = _task("learning-coefficients", "one lightning layer", softmax=False)
 SOFTMAX_FORMS = _task("learning-coefficients-softmax", "one softmax head", softmax=True)
-
-
-@lru_cache(maxsize=2)
-def _predicted(layer: SingleLayer, *, softmax: bool) -> tuple[CoefficientAtRanks, ...]:
-    return tuple(
-        CoefficientAtRanks(stratum, rank_k, rank_q, rank_vk, found.value, found.multiplicity)
-        for stratum, rank_k, rank_q, rank_vk, found in _orbits(layer, softmax)
-    )
 
 
 def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Findings], Outcome]:
@@ -106,13 +102,10 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
         witness = f"{words}, by the normal form of the ideal at each, an exact identity of polynomials"
         if wrong:
             witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"
-        scope = (
-            {}
-            if layer.ambient_dimension <= MOST_COORDINATES
-            else {"scope": "at the weights of least λ of each stratum"}
-        )
+        scope = {"scope": "at the weights of least λ of each stratum"}
+        details = scope if layer.ambient_dimension > MOST_COORDINATES else {}
         failing = tuple(dict.fromkeys(x.stratum for x in wrong))
-        return Outcome(not wrong, found, witness, words, failing, scope)
+        return Outcome(not wrong, found, witness, words, failing, details)
 
     return judge
 
@@ -120,9 +113,8 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
 def germs(layer: SingleLayer, softmax: bool) -> list[dict[str, Any]]:
     """The normal forms at all orbits of weights as JSON, for a certificate of learning coefficients."""
     return [
-        _germ(normal_form(layer, p.orbit, p.rank_k or 0, p.rank_q or 0, rank_vk, softmax=softmax))
-        for p in points(layer, softmax)
-        for rank_vk in joint_ranks(layer, p.orbit, p.rank_k or 0)
+        _germ(normal_form(layer, *ranks, softmax=softmax))
+        for ranks, _ in _orbits(layer, points(layer, softmax))
     ]
 
 
@@ -150,7 +142,7 @@ def _germ(form: NormalForm) -> dict[str, Any]:
 
 def _terms(polynomial: Sparse) -> list[list[int]]:
     """The terms of a polynomial: the coefficient, and the numbers of its variables, repeated."""
-    return [[c, *monomial] for monomial, c in sorted(polynomial)]
+    return [[c, *monomial] for monomial, c in sorted(polynomial.items())]
 
 
 CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(
@@ -158,7 +150,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(
         name,
         f"The learning coefficient of {words} depends on rk K, rk Q and the stratum alone: a closed formula",
         latex,
-        "agattn",
         (TWO_TOKENS,),
         (task,),
         partial(_predicted, softmax=softmax),

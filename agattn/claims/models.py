@@ -35,7 +35,9 @@ import numpy as np
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.residues import RowSpace, random_prime
 from agattn.architectures import Architecture, Attention, Network, Recurrence, draw_parameters
-from agattn.claims.claim import Claim, Entry, Findings, Hypothesis, Outcome, Proof
+from agattn.architectures.layers import Layer
+from agattn.claims.claim import Claim, Findings, Hypothesis, Outcome, Proof, entries
+from agattn.claims.network_dimension import attained, computed_dimension, unproved
 from agattn.errors import TooLargeError, UndecidedError
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, Dimension, dimension
 from agattn.geometry.dimension.formulas import Bound, capacity_bound, in_place, reduced, symmetry_bound
@@ -93,21 +95,10 @@ EXTENT = Task[Architecture](
 )
 
 
-def computed_dimension(found: Dimension) -> object:
-    """The dimension, or the rank observed and the proved interval."""
-    low, high = found.lower_bound, found.upper_bound
-    if low == high:
-        return found.dimension
-    return {"observed": found.dimension, "at_least": low, "at_most": high}
-
-
 def _judge_dimension(model: Architecture, findings: Findings) -> Outcome:
     found: Dimension = findings.need(EXTENT).dimension
     low, high = found.lower_bound, found.upper_bound
-    witness = f"a Jacobian has rank {low}; at most {high}: {found.upper_bound_reason}"
-    if low < high:
-        best = f"The largest rank found is {found.dimension} ({found.evidence})"
-        witness += f". {best}, which proves no upper bound"
+    witness = f"a Jacobian has rank {low}; at most {high}: {found.upper_bound_reason}{unproved(found)}"
     holds = False if low > high else True if low == high else None
     return Outcome(holds, computed_dimension(found), witness, predicted=high)
 
@@ -115,15 +106,9 @@ def _judge_dimension(model: Architecture, findings: Findings) -> Outcome:
 def _judge_symmetries(model: Architecture, findings: Findings) -> Outcome:
     found, by = findings.need(EXTENT)
     bound, reason = by.value, by.reason
-    low, high = found.lower_bound, found.upper_bound
-    attained = (
-        "attained: near general parameters only symmetries keep the function"
-        if low == bound
-        else "not attained"
-        if high < bound
-        else "not attained at any point tried"
-    )
-    witness = f"a Jacobian has rank {low}; the bound {bound} is {attained}"
+    low = found.lower_bound
+    witness = f"a Jacobian has rank {low}; the bound {bound} is {attained(found, bound)}"
+    witness += ": near general parameters only symmetries keep the function" * (low == bound)
     scope = f"that no computed Jacobian has a larger rank; for all Jacobians the bound is proved: {reason}"
     details = {"bound": bound, "scope": scope}
     return Outcome(
@@ -158,17 +143,18 @@ def _judge(architecture: Architecture, findings: Findings) -> Outcome:
     return Outcome(holds, computed_dimension(found), witness)
 
 
-def _is(fits: Callable[[Attention], bool]) -> Callable[[Architecture], bool]:
+def _is(fits: Callable[[Layer], bool]) -> Callable[[Architecture], bool]:
+    """Whether an architecture is one layer of some kind."""
+
     def subject(architecture: Architecture) -> bool:
         network = one_layer(architecture)
-        return network is not None and isinstance(layer := network.layers[0], Attention) and fits(layer)
+        return network is not None and fits(network.layers[0])
 
     return subject
 
 
-def _is_recurrence(architecture: Architecture) -> bool:
-    network = one_layer(architecture)
-    return network is not None and isinstance(network.layers[0], Recurrence)
+def _is_grouped(layer: Layer) -> bool:
+    return isinstance(layer, Attention) and layer.is_grouped and not has_latents(layer)
 
 
 def _sees(architecture: Architecture) -> bool:
@@ -186,11 +172,6 @@ def _proved(text: str) -> Hypothesis[Architecture]:
     )
 
 
-def _entries(array: Any) -> list[Entry]:
-    """The nonzero entries of an array: the indices from 1, and the value."""
-    return [[*(int(i) + 1 for i in place), int(array[place])] for place in zip(*array.nonzero(), strict=True)]
-
-
 def _general_weights(architecture: Architecture, generator: np.random.Generator) -> dict[str, Any]:
     """Weights of the layer with the sizes that heads can use, and inputs at which its Jacobian has full rank.
 
@@ -202,8 +183,8 @@ def _general_weights(architecture: Architecture, generator: np.random.Generator)
     smaller = reduced(network)
     weights, inputs, _ = _general(smaller, theorem.value, generator)
     return {
-        "weights": {letter: _entries(array) for letter, array in _as_checked(smaller, weights).items()},
-        "inputs": [_entries(X) for X in inputs],
+        "weights": {letter: entries(array) for letter, array in _as_checked(smaller, weights).items()},
+        "inputs": [entries(X) for X in inputs],
         "dimension": theorem.value,
     }
 
@@ -217,15 +198,15 @@ def _general(
         UndecidedError: if no weights that are drawn have this rank.
     """
 
-    def entries(shape: tuple[int, ...]) -> Any:
+    def draw(shape: tuple[int, ...]) -> Any:
         return generator.integers(1, 10, shape) * generator.choice([-1, 1], shape)
 
     for _ in range(_DRAWS):
         p, inputs, idle = random_prime(generator), list[Any](), 0
-        weights, space = draw_parameters(network, entries), RowSpace(network.parameters, p)
+        weights, space = draw_parameters(network, draw), RowSpace(network.parameters, p)
         residues = {name: (array % p).astype(np.float64) for name, array in weights.items()}
         while space.rank < dimension and idle < _DRAWS:
-            before, X = space.rank, entries(network.input_shape)
+            before, X = space.rank, draw(network.input_shape)
             space.add(jacobian(network, residues, (X % p).astype(np.float64)[None], ModularArithmetic(p)))
             idle = idle + 1 if space.rank == before else 0
             inputs.append(X)
@@ -261,7 +242,6 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "the linear symmetries, the number of coefficients of the output, and the bounds of the layers, "
         "added up, less the groups between them",
         r"\dim\mathcal{M} = \min_k B_k",
-        "agattn",
         (),
         (EXTENT,),
         _found_by_judging,
@@ -273,7 +253,6 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "The dimension of a model is at most the number of parameters minus the dimension of the orbits of "
         "the linear symmetries of its parametrization",
         r"\dim\mathcal{M} \leq n - \max_\theta \dim \mathfrak{g}\theta",
-        "agattn",
         (),
         (EXTENT,),
         _found_by_judging,
@@ -286,13 +265,12 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "parameters less that of GL(a), GL(b) and GL(s) for each group; with a softmax less that of GL(a) "
         "and GL(b), for all a, b ≤ d",
         r"\dim\mathcal{M} = g\,(a(d-a) + b(d-b) + s(ad + bd' - s))",
-        "agattn",
         (SEES, _proved("g(a + b) ≤ d or a softmax; positions at two distances, with a softmax t = 2")),
         (EXTENT,),
         _predicted,
         _judge,
         certificate=PROOF,
-        subject=_is(lambda layer: layer.is_grouped and not has_latents(layer)),
+        subject=_is(_is_grouped),
     ),
     Claim[Architecture](
         "agattn.latent-dimension",
@@ -300,13 +278,12 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "the dimension r(d − r) + ρ(d − ρ) and that of the heads behind the latents, if there are weights of "
         "these heads with disjoint supports",
         r"\dim\mathcal{M} = r(d-r) + \rho(d-\rho) + H(b(d'+r-b) + a(r+\rho-a) - 1)",
-        "agattn",
         (SEES, _proved("one head a group and disjoint supports, or a softmax without positions")),
         (EXTENT,),
         _predicted,
         _judge,
         certificate=PROOF,
-        subject=_is(has_latents),
+        subject=_is(lambda layer: isinstance(layer, Attention) and has_latents(layer)),
     ),
     Claim[Architecture](
         "agattn.recurrent-dimension",
@@ -314,13 +291,12 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         "the state, which is GL(a), a torus with a diagonal gate, and O(a) with a delta rule, and less the "
         "factors that the function does not see",
         r"\dim\mathcal{M} = n - \dim G - \#\text{factors}",
-        "agattn",
         (SEES, _proved("one head; with a diagonal gate a ≤ d, and not a = d = 2 at t = 2")),
         (EXTENT,),
         _predicted,
         _judge,
         certificate=PROOF,
-        subject=_is_recurrence,
+        subject=_is(lambda layer: isinstance(layer, Recurrence)),
     ),
 )
 assert [claim.id for claim in CLAIMS[-3:]] == [GROUPED, LATENT, RECURRENT]

@@ -195,6 +195,25 @@ def dimension(architecture: Architecture | Published) -> DimensionByPaper | Tran
     return with_paper(room.dimension(known))
 
 
+def computed_dimension(found: Dimension) -> Any:
+    """The dimension, or the rank observed and the proved interval."""
+    low, high = found.lower_bound, found.upper_bound
+    return found.dimension if low == high else {"observed": found.dimension, "at_least": low, "at_most": high}
+
+
+def unproved(found: Dimension) -> str:
+    """What the largest rank says where the bounds do not meet."""
+    best = f". The largest rank found is {found.dimension} ({found.evidence}), which proves no upper bound"
+    return best if found.lower_bound < found.upper_bound else ""
+
+
+def attained(found: Dimension, bound: int) -> str:
+    """Whether the dimension is equal to an upper bound."""
+    if found.lower_bound == bound:
+        return "attained"
+    return "not attained" if found.upper_bound < bound else "not attained at any point tried"
+
+
 def _judge(
     predict: Callable[[DeepNetwork], Any], scope: str = ""
 ) -> Callable[[DeepNetwork, Findings], Outcome]:
@@ -204,22 +223,11 @@ def _judge(
         found: Dimension = findings.need(DIMENSION)
         low, high, predicted = found.lower_bound, found.upper_bound, predict(network)
         witness = f"at least {low}: {found.lower.reason}; at most {high}: {found.upper_bound_reason}"
-        computed: Any = found.dimension
-        if low < high:
-            computed = {"observed": found.dimension, "at_least": low, "at_most": high}
-            best = f"The largest rank found is {found.dimension} ({found.evidence})"
-            witness += f". {best}, which proves no upper bound"
+        witness, computed = witness + unproved(found), computed_dimension(found)
         if isinstance(predicted, dict):
             bound = predicted["at_most"]
             holds = False if low > bound else True if high <= bound else None
-            attained = (
-                "attained"
-                if low == bound
-                else "not attained"
-                if high < bound
-                else ("not attained at any point tried")
-            )
-            witness += f"; the bound {bound} is {'exceeded' if holds is False else attained}"
+            witness += f"; the bound {bound} is {'exceeded' if holds is False else attained(found, bound)}"
             return Outcome(holds, computed, witness, details={"bound": bound, "scope": scope})
         holds = False if not low <= predicted <= high else True if low == high else None
         # The prediction is named only where it differs: outside the hypotheses no prediction is shown.
@@ -271,11 +279,11 @@ COROLLARY_3_8 = Claim(
     "dim M = Σ α_i(2d_{i−1} − α_i) + δ(d_0 + d_l − δ) − l, α_i = min(a_i, d_{i−1}); for l = 1 with "
     "d_0 d_1 in place of the second term",
     r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta) - l",
-    "HMK, Corollary 3.8, equation 14",
     (LIGHTNING, *SECTION_3_3, NOT_A_PRODUCT),
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8),
+    source="HMK, Corollary 3.8, equation 14",
     certificate=NO_RANKS,
 )
 CONJECTURE_3_10 = Claim(
@@ -283,11 +291,11 @@ CONJECTURE_3_10 = Claim(
     "Generic fibers of (M, L) ↦ φ are single points for normalized networks; so that dim M is equation "
     "14 plus l, equation 16",
     r"\dim\mathcal{M} = \sum_i \alpha_i(2d_{i-1} - \alpha_i) + \delta(d_0 + d_l - \delta)",
-    "HMK, Conjecture 3.10, equation 16",
     (NORMALIZED, INJECTIVE, *SECTION_3_3),
     (DIMENSION,),
     _predict_3_8,
     _judge(_predict_3_8, LOCALLY),
+    source="HMK, Conjecture 3.10, equation 16",
     certificate=NO_RANKS,
 )
 
@@ -302,7 +310,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "most r = min d_i, and has the dimension r(d_0 + d_l − r)",
         r"\dim\mathcal{M} = \sum_i D_i + \sum_i e_{i-1}e_i - \sum_{0<i<l} e_i^2 - \lambda, \quad "
         r"\lambda \in \{l, 0\}",
-        "agattn",
         (ONE_HEAD, ANY_VALUES, NO_SKIP),
         (DIMENSION,),
         _predict_general,
@@ -315,7 +322,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "bounds of each layer, added up, less the symmetries between layers: e_i r_i, if r_i of the e_i "
         "coordinates of layer i are linearly independent; and at most the number N of all coefficients",
         r"\dim\mathcal{M} \leq \min\Bigl(N, \sum_i \min_k B_{i,k} - \sum_{0<i<l} e_i r_i\Bigr)",
-        "agattn",
         (HEADS, NO_SKIP),
         (DIMENSION,),
         _predict_at_most,
@@ -327,11 +333,11 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "The dimension of one softmax layer with several heads is the sum of those of all (A_h, V_h), of "
         "ranks a and β: for t ≥ 2 general heads have no symmetry but GL(a), GL(β) and permutations",
         r"\dim\mathcal{M} = h\bigl(a(2d - a) + \beta(d + d' - \beta)\bigr)",
-        "Henry 2026",
         (SOFTMAX, ONE_LAYER, TWO_TOKENS, SEVERAL_HEADS),
         (DIMENSION,),
         heads_dimension,
         _judge(heads_dimension),
+        source="Henry 2026",
         certificate=NO_RANKS,
         beyond=False,
     ),
@@ -339,7 +345,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "agattn.skip-dimension",
         "With skip connections the dimension is the sum of those of the layers",
         r"\dim\mathcal{M} = \sum_i \dim\mathcal{M}_i",
-        "agattn",
         (SKIP,),
         (DIMENSION,),
         _predict_general,

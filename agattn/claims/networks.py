@@ -161,16 +161,16 @@ class IdentityCheck(NamedTuple):
         )
 
 
-Sides = Callable[[list[Array], list[Array], list[Array], Arithmetic], list[tuple[Array, Array]]]
+Arrays = list[Array]
+Pairs = list[tuple[Array, Array]]
+Sides = Callable[[Arrays, Arrays, Arrays, Arithmetic], Pairs]
 """A, V, further matrices and their arithmetic ↦ pairs of arrays that an identity says are equal."""
 
 
 def lemma_3_6(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCheck:
     """X_i = L_i X P_i for every layer i: the recursion that computes the network from virtual weights."""
 
-    def sides(
-        A: list[Array], V: list[Array], inputs: list[Array], arithmetic: Arithmetic
-    ) -> list[tuple[Array, Array]]:
+    def sides(A: Arrays, V: Arrays, inputs: Arrays, arithmetic: Arithmetic) -> Pairs:
         (X,) = inputs
         M, _ = deep.virtual_weights(A, V, arithmetic)
         mixings = deep.token_mixings(M, X, arithmetic)
@@ -185,9 +185,7 @@ def lemma_3_6(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCh
 def equation_12(dims: Sequence[int], t: int, symbolic: bool = False) -> IdentityCheck:
     """φ(X) = L · Π_j (X Xᵀ M̃_j) · X: the network as one product of (3^l − 1)/2 factors."""
 
-    def sides(
-        A: list[Array], V: list[Array], inputs: list[Array], arithmetic: Arithmetic
-    ) -> list[tuple[Array, Array]]:
+    def sides(A: Arrays, V: Arrays, inputs: Arrays, arithmetic: Arithmetic) -> Pairs:
         (X,) = inputs
         M, L = deep.virtual_weights(A, V, arithmetic)
         return [(deep.lightning(A, V, X, arithmetic), deep.unrolled(M, L, X, arithmetic))]
@@ -212,9 +210,7 @@ def equation_9(dims: Sequence[int], symbolic: bool = False) -> IdentityCheck:
     (B_i, C_i W_i): without denominators, an identity of polynomials in B, W and C.
     """
 
-    def sides(
-        B: list[Array], W: list[Array], C: list[Array], arithmetic: Arithmetic
-    ) -> list[tuple[Array, Array]]:
+    def sides(B: Arrays, W: Arrays, C: Arrays, arithmetic: Arithmetic) -> Pairs:
         mul, one = arithmetic.matmul, arithmetic.identity
         before, after = [one(dims[0]), *C], [*C, one(dims[-1])]
         A = [mul(c.T, mul(b, c)) for b, c in zip(B, before, strict=True)]
@@ -380,7 +376,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "function as (M, L) are its rescalings (μ_i M_i, λL) with λ Π μ_i^(3^(l−i)) = 1",
         r"\varphi_{M',L'} = \varphi_{M,L} \implies M_i' = \mu_iM_i,\ L' = \lambda L,\ "
         r"\lambda\prod\mu_i^{3^{l-i}} = 1",
-        "HMK, Theorem 3.7",
         (*PLAIN, ANY_VALUES, THREE_TOKENS, RANK_TWO),
         (LOCAL_FIBER, COMPONENTS),
         _predict_fiber,
@@ -392,7 +387,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "theorem-3.9",
         "A normalized layer with t ≥ 2 determines its weights: V' = 0 if V = 0; otherwise (A', V') = (A, V)",
         r"\varphi_{A',V'} = \varphi_{A,V} \neq 0 \implies (A', V') = (A, V)",
-        "HMK, Theorem 3.9",
         (NORMALIZED, ONE_LAYER, ONE_HEAD, NO_SKIP, TWO_TOKENS),
         (RECOVERY,),
         lambda network: "(A, V)",
@@ -405,11 +399,11 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "If d_i = δ ≤ d_0, d_l for 0 < i < l, the weights with given virtual weights, L of rank δ, are one "
         "orbit of the changes of basis between the layers, of dimension Σ d_i²",
         r"V_i \mapsto C_i V_i C_{i-1}^{-1},\quad A_i \mapsto C_{i-1}^{-\mathsf T} A_i C_{i-1}^{-1}",
-        "HMK, Lemma 3.5, equation 9",
         (*PLAIN, ANY_VALUES, BOTTLENECK),
         (BASIS_CHANGE, BASIS_FIBER),
         _predict_basis,
         _judge_basis,
+        source="HMK, Lemma 3.5, equation 9",
         certificate=EXPANDED,
         beyond=False,
     ),
@@ -417,7 +411,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "lemma-3.6",
         "X_i = L_i X P_i for every layer, with P_0 = 1 and P_i = P_{i−1} P_{i−1}ᵀ (Xᵀ M_i X) P_{i−1}",
         r"X_i = L_i X P_i,\quad P_i = P_{i-1}P_{i-1}^{\mathsf T}(X^{\mathsf T}M_iX)P_{i-1}",
-        "HMK, Lemma 3.6",
         PLAIN,
         (RECURSION,),
         lambda network: "identity",
@@ -429,11 +422,11 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "equation-12",
         "φ(X) = L · Π_j (X Xᵀ M̃_j) · X, a product over j = 1, ..., (3^l − 1)/2",
         r"\varphi(X) = L \prod_{j=1}^{(3^l-1)/2} (XX^{\mathsf T}\tilde M_j)\, X",
-        "HMK, equation 12, after Lemma 3.6",
         PLAIN,
         (UNROLLED,),
         lambda network: "identity",
         _judge_identity(UNROLLED),
+        source="HMK, equation 12, after Lemma 3.6",
         certificate=EXPANDED,
         beyond=False,
     ),
@@ -443,7 +436,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         "h = 2: limits of heads with diverging weights are no sum of h heads, real or complex. If d' = 1 and "
         "a ≥ d − 1, it is closed",
         r"\overline{\mathcal{M}} \neq \mathcal{M}",
-        "agattn",
         (
             LIGHTNING,
             ONE_LAYER,

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from agattn.architectures import SingleLayer
 from agattn.claims.claim import SECTION_3_2, TWO_TOKENS, WIDE, Claim, Findings, Hypothesis, Outcome, Proof
-from agattn.claims.ideal import dimension, predicted_dimension
+from agattn.claims.ideal import dimension
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import (
@@ -351,7 +351,7 @@ def _predict_tangents(layer: SingleLayer) -> dict[Stratum, int]:
             return (d + (d_out - 1)) * comb(d + 1, 2) if layer.a >= 2 else d_out * comb(d + 1, 2) + d - 1
         if s.r_a < layer.a < d:
             return d * d + d * d_out - 1
-        return predicted_dimension(layer)
+        return layer.expected_dimension
 
     return {s: size(s) for s in strata(layer)}
 
@@ -385,22 +385,17 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
             name,
             "The neuromanifold is closed in the Euclidean topology",
             r"\mathcal{M} = \overline{\mathcal{M}}^{\mathrm{eucl}}",
-            source,
             SECTION_3_2,
             (BASE_LOCUS,),
             lambda layer: ("A = 0", "V = 0"),
             _judge_closed,
         )
-        for name, source in (
-            ("theorem-3.4.closed", "HMK, Theorem 3.4"),
-            ("corollary-A.1", "HMK, Corollary A.1"),
-        )
+        for name in ("theorem-3.4.closed", "corollary-A.1")
     ),
     Claim(
         "theorem-3.4.boundary",
         "The boundary points of M, relative to its Zariski closure, are those with A = k qᵀ and V = h kᵀ",
         r"\partial\mathcal{M} = \{A = kq^{\mathsf T},\ V = hk^{\mathsf T}\}",
-        "HMK, Theorem 3.4",
         SECTION_3_2,
         (CRITICAL, FIBERS),
         lambda layer: CRITICAL_BY_PAPER,
@@ -410,7 +405,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "lemma-A.3",
         "(A, V) is critical iff A = 0 or V = 0 or (A = k qᵀ and V = h kᵀ)",
         r"(A, V) \text{ critical} \iff A = 0 \lor V = 0 \lor (A = kq^{\mathsf T}, V = hk^{\mathsf T})",
-        "HMK, Lemma A.3",
         SECTION_3_2,
         (CRITICAL,),
         lambda layer: CRITICAL_BY_PAPER,
@@ -420,7 +414,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "corollary-A.6",
         "A point of M is on the relative boundary iff it is critical for the parametrization",
         r"\partial\mathcal{M} = \varphi(\operatorname{Crit} \varphi)",
-        "HMK, Corollary A.6",
         SECTION_3_2,
         (CRITICAL, FIBERS),
         lambda layer: "boundary = critical",
@@ -432,7 +425,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "fibers of (K, Q) ↦ A have dimension a², and the matrices of rank at most a have dimension a(2d − a)",
         r"K'^{\mathsf T}Q' = K^{\mathsf T}Q \text{ of rank } a \implies \exists!\, C \in \mathrm{GL}(a):\ "
         r"K' = C^{-\mathsf T}K,\ Q' = CQ",
-        "HMK, Lemma 3.1",
         (Hypothesis("a ≤ d", lambda layer: layer.a <= layer.d),),
         (FACTORIZATION,),
         _predict_factorization,
@@ -444,7 +436,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "pairs with A' = 0 or V' = 0 if A = 0 or V = 0; otherwise only (sA, V/s), s ≠ 0",
         r"\varphi^{-1}(\varphi_{A,V}) = \{(sA, s^{-1}V)\} \text{ unless } A = 0, \ V = 0, "
         r"\text{ or } \operatorname{rk} A = \operatorname{rk} V = 1",
-        "HMK, Theorem 3.2",
         (TWO_TOKENS,),
         (FIBERS, BASE_LOCUS),
         _predict_fibers,
@@ -454,7 +445,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "corollary-A.2",
         "The projective parametrization is birational onto its image; special fibers have at most 2 points",
         r"\mathbb{P}\varphi \text{ is birational, } |\mathbb{P}\varphi^{-1}(p)| \leq 2",
-        "HMK, Corollary A.2",
         SECTION_3_2,
         (FIBERS,),
         lambda layer: {"generic": 1, "largest": "at most 2"},
@@ -464,7 +454,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "theorem-3.4.singular",
         "The singular points of M are those with rk A ≤ 1 and rk V ≤ 1",
         r"\operatorname{Sing}\mathcal{M} = \{\operatorname{rk} A \leq 1,\ \operatorname{rk} V \leq 1\}",
-        "HMK, Theorem 3.4",
         SECTION_3_2,
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
@@ -474,7 +463,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "corollary-A.4",
         "φ_{A,V} is singular in the neuromanifold iff rk A ≤ 1 and rk V ≤ 1",
         r"\varphi_{A,V} \text{ singular} \iff \operatorname{rk} A \leq 1,\ \operatorname{rk} V \leq 1",
-        "HMK, Corollary A.4",
         SECTION_3_2,
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
@@ -486,7 +474,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "rk A < a; for a = d' = 1 iff d ≥ 3 and the point is in the stratum (1,1,1)",
         r"\operatorname{Sing}\overline{\mathcal{M}} = \{\operatorname{rk} A = \operatorname{rk} V = 1\} \cup "
         r"\{\operatorname{rk} A < a < d\} \cup \{0\} \ \text{ unless } a = d' = 1",
-        "agattn",
         (TWO_TOKENS, WIDE),
         FACTS,
         lambda layer: singular_locus(layer, _those(layer, singular_by_ranks)),
@@ -498,7 +485,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "at (1,1,1) if a ≥ 2; d'(2d − 1) + d − 1 and d'·d(d + 1)/2 + d − 1 if a = 1; d² + dd' − 1 at other "
         "strata with r_A < a < d; dim M̄ elsewhere. At 0: N",
         r"\dim T_p\overline{\mathcal{M}}",
-        "agattn",
         (TWO_TOKENS, WIDE),
         FACTS,
         _predict_tangents,
@@ -511,7 +497,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         "product, whose dimension d' + 3d − 3 and degree are those of the formula for Segre products",
         r"\overline{\{\operatorname{rk} A, \operatorname{rk} V \leq 1\}} = \{h \otimes q \otimes Q,\ "
         r"\operatorname{rk} Q \leq 2\}",
-        "agattn",
         (TWO_TOKENS, WIDE),
         (RANK_ONE_LOCUS,),
         lambda layer: Cone(closure_dimension(layer), predicted_degree(layer)),

@@ -52,9 +52,8 @@ def report(
         return _of_study(study, grid, out, as_json)
     if grid is not None:
         raise InputError("--grid belongs to --study; give the results of the study too")
-    from agattn.reports.architecture_report import title
     from agattn.reports.document import ModelSummary, refuse_another_report
-    from agattn.reports.report import report
+    from agattn.reports.report import report, title
 
     is_model = not isinstance(architecture, SingleLayer) and architecture.as_network() is None
     if is_model:

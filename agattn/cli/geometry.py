@@ -163,7 +163,7 @@ def spectrum(
             --digits, or 120, and in float64.
     """
     known = contact_spectrum(architecture, **given)
-    from agattn.reports.spectrum import bands  # and mpmath
+    from agattn.reports.spectrum import bands
 
     _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
     return known

@@ -94,7 +94,7 @@ def classify(
     )
     document = table.as_json()
     rows = document["heads"]
-    lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.rows)
+    lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.heads)
     texts = {".csv": _csv(rows), ".json": as_text(document), ".jsonl": lines}
     for path, ending in output:
         if ending in texts:
@@ -278,7 +278,7 @@ def rank(
     matrix = matrix_in(file, radius)
     result = rank_of(matrix, method, precision=precision, seed=seed)
     for picture in chosen(output, *DRAWINGS):
-        from agattn.reports.spectrum import draw  # and mpmath
+        from agattn.reports.spectrum import draw
 
         progress("drawing")
         draw(matrix, result, picture)

@@ -52,6 +52,11 @@ class Head:
     V: Array
     dtype: str = "float64"
 
+    @property
+    def place(self) -> str:
+        """Where the head is, in words."""
+        return f"layer {self.layer}, head {self.head}"
+
 
 class Checkpoint:
     """A checkpoint whose ``layout`` was recognised; iterating gives its heads in order.
@@ -75,11 +80,12 @@ class Checkpoint:
         shared: int | None = None,
         parts: Sequence[str] = (),
         family: str | None = None,
-        ignore: Sequence[str] = (),
+        ignore: str | Sequence[str] = (),
     ) -> None:
         self.file = file
         names = _found(file, parts)
-        if not names and _is_plain(file, parts):
+        if not names and not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
+            refuse_counts(file, heads, shared)
             self.layout = "plain"
             return
         _refuse_quantized(file, parts)
@@ -109,12 +115,11 @@ class Checkpoint:
         for layer, head in product(self._sizes, range(self._heads)):
             yield self._head(layer, head)
 
-    def groups(self, layer: int) -> tuple[range, ...]:
-        """The heads of a layer that share keys and values, from 0; none where no heads do."""
-        if self.layout == "plain" or self._shared(layer) == self._heads:
-            return ()
-        size = self._heads // self._shared(layer)
-        return tuple(range(first, first + size) for first in range(0, self._heads, size))
+    def group(self, head: Head) -> range:
+        """The heads that share keys and values with a head of a checkpoint that is not plain, from 0."""
+        size = self._heads // self._shared(head.layer)
+        first = head.head // size * size
+        return range(first, first + size)
 
     def head(self, layer: int | None, head: int | None) -> Head:
         """One head of a checkpoint that is not plain.
@@ -153,9 +158,8 @@ class Checkpoint:
         path, examples = self.file.paths[0], {name: next(iter(of.values())) for name, of in layouts.items()}
         if len({tuple(names.values()) for names in examples.values()}) > 1:
             raise InputError(
-                f"{path} holds layers of several layouts ({', '.join(layouts)}); give {argument('match')} "
-                "with a"
-                " part of the names to read"
+                f"{path} holds layers of several layouts ({', '.join(layouts)}); give {argument('match')}"
+                " with a part of the names to read"
             )
         if family is not None and family.layout not in layouts:
             own = common().layouts[family.layout].names.values() if family.layout else ["none that are read"]
@@ -220,13 +224,13 @@ class Checkpoint:
         names, size, layout = self._names[layer], self._sizes[layer], _layout(self.layout)
         shared = self._shared(layer)
         together = self._heads // shared
-        group, place = divmod(head, together)
+        group, member = divmod(head, together)
         places = {"q": head, "k": group, "v": group}
         if layout.packing == "stacked":
             places = {"q": head, "k": self._heads + group, "v": self._heads + shared + group}
         elif layout.packing == "by group":
             first = group * (together + 2)
-            places = {"q": first + place, "k": first + together, "v": first + together + 1}
+            places = {"q": first + member, "k": first + together, "v": first + together + 1}
         arrays, types = {}, list[str]()
         for letter, at in places.items():
             name = names.get("fused", names.get(letter, ""))
@@ -254,8 +258,8 @@ def read_weights(
         InputError: if there is no such head, or no weights.
     """
     if not any(re.fullmatch(r"V(_[1-9]\d*)?", name) for name in file):
-        found = Checkpoint(file, **counts).head(layer, head)
-        return ((replace(weights(K=found.K, Q=found.Q, V=found.V), dtype=found.dtype),),)
+        chosen = Checkpoint(file, **counts).head(layer, head)
+        return ((replace(weights(K=chosen.K, Q=chosen.Q, V=chosen.V), dtype=chosen.dtype),),)
     network = layers_of(file)
     if layer is None and head is None:
         return network
@@ -264,13 +268,13 @@ def read_weights(
             f"{file.paths[0]} has {len(network)} layers; choose a layer by {argument('layer')}, counted "
             "from 0"
         )
-    chosen = network[layer or 0] if 0 <= (layer or 0) < len(network) else ()
+    heads = network[layer or 0] if 0 <= (layer or 0) < len(network) else ()
     if head is None:
-        if chosen:
-            return (chosen,)
-    elif 0 <= head < len(chosen):
-        return ((chosen[head],),)
-    there = "; ".join(f"layer {n}, heads 0 to {len(heads) - 1}" for n, heads in enumerate(network))
+        if heads:
+            return (heads,)
+    elif 0 <= head < len(heads):
+        return ((heads[head],),)
+    there = "; ".join(f"layer {n}, heads 0 to {len(row) - 1}" for n, row in enumerate(network))
     raise InputError(f"{file.paths[0]} has no layer {layer or 0}, head {head or 0}; it has {there}")
 
 
@@ -278,8 +282,8 @@ def read_weights(
 def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     """The names of tensors by layout: the part, and a pattern with the number of the layer."""
     patterns = {}
-    for layout, one in common().layouts.items():
-        names = {part: re.escape(name).replace(r"\{\}", r"(\d+)") for part, name in one.names.items()}
+    for layout, described in common().layouts.items():
+        names = {part: re.escape(name).replace(r"\{\}", r"(\d+)") for part, name in described.names.items()}
         patterns[layout] = [(part, re.compile(rf"(?:.*\.)?{name}")) for part, name in names.items()]
     return patterns | {"torch": [("fused", _TORCH_NAME)]}
 
@@ -300,15 +304,10 @@ def _found(file: WeightFile, parts: Sequence[str]) -> dict[str, dict[int, dict[s
                 other = layouts.setdefault(layout, {}).setdefault(layer, {}).setdefault(part, name)
                 if other != name:
                     raise InputError(
-                        f"layer {layer} is both in {other} and in {name}; give {argument('match')} with a "
-                        "part of"
-                        " the names to read"
+                        f"layer {layer} is both in {other} and in {name}; give {argument('match')} with a"
+                        " part of the names to read"
                     )
     return layouts
-
-
-def _is_plain(file: WeightFile, parts: Sequence[str]) -> bool:
-    return not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file))
 
 
 def _refuse_quantized(file: WeightFile, parts: Sequence[str]) -> None:
@@ -331,7 +330,7 @@ def _nothing(file: WeightFile, parts: Sequence[str]) -> str:
     )
 
 
-def _config(file: WeightFile, family: str | None, ignore: Sequence[str]) -> Published:
+def _config(file: WeightFile, family: str | None, ignore: str | Sequence[str]) -> Published:
     """The ``config.json`` beside the file."""
     path = (file.paths[0] if file.paths[0].is_dir() else file.paths[0].parent) / "config.json"
     if not path.is_file():
@@ -339,7 +338,7 @@ def _config(file: WeightFile, family: str | None, ignore: Sequence[str]) -> Publ
             f"the number of heads is in no config.json beside {file.paths[0]}; give {argument('heads')}"
         )
     try:
-        return from_config(path, family=family, ignore=tuple(ignore))
+        return from_config(path, family=family, ignore=ignore)
     except InputError as error:
         raise InputError(f"{error}; or give {argument('heads')}") from None
 

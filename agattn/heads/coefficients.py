@@ -16,15 +16,12 @@ from agattn.errors import InputError, UndecidedError
 from agattn.geometry.identifiability.weights import Weights
 from agattn.geometry.learning_coefficients.brackets import Bracket, bracket
 from agattn.geometry.learning_coefficients.learning_coefficients import (
-    LearningCoefficient,
-    LearningCoefficients,
-    learning_coefficients,
-)
-from agattn.geometry.learning_coefficients.weights_coefficients import (
     AtHead,
     HeadsCoefficients,
+    LearningCoefficient,
+    LearningCoefficients,
     WeightsCoefficient,
-    at_weights,
+    learning_coefficients,
     parameters,
     weights_coefficient,
 )
@@ -74,15 +71,15 @@ def of_files(
     if {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names):
         refuse_counts(file, heads, kv_heads)
         given = parameters(**{name: file[name] for name in names})
-        at = at_weights(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        at = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
     checkpoint = Checkpoint(file, heads, kv_heads, (), family, ignore)
-    for one in steps(checkpoint, len(checkpoint), lambda one: f"layer {one.layer}, head {one.head}"):
-        of_head = parameters(K=one.K, Q=one.Q, V=one.V)
-        at = at_weights(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
-        rows.append(AtHead(**structs.asdict(at), layer=one.layer, head=one.head))
+    for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
+        of_head = parameters(K=head.K, Q=head.Q, V=head.V)
+        at = weights_coefficient(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        rows.append(AtHead(**structs.asdict(at), layer=head.layer, head=head.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 
 
@@ -128,6 +125,8 @@ def rlct(
     >>> ag.learning_coefficient(ag.DeepNetwork((2, 1), (1,), t=2, heads=2), merged)
     λ = 5/2, m = 1 (proved)
     """
+    if weights is not None and isinstance(architecture, Mapping | Weights | str | Path):
+        raise InputError("weights were given twice; give the architecture, and then its weights")
     return _coefficient(architecture, weights, softmax, tolerance)
 
 
@@ -138,7 +137,7 @@ def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float) -> C
         one_layer(model, "tables of learning coefficients", "give weights as well")
     if softmax:
         raise InputError("softmax=True is for one layer; a network says its own normalization")
-    return bracket(model, _arrays(weights))
+    return bracket(model, _named(weights))
 
 
 @_coefficient.register(SingleLayer)
@@ -146,7 +145,7 @@ def _of_layer(layer: SingleLayer, weights: Any, softmax: bool, tolerance: float)
     """Of a layer: the table of all kinds of weights, or at weights; bounds where no formula is known."""
     if weights is None:
         return learning_coefficients(layer, softmax)
-    arrays = _named(_arrays(weights))
+    arrays = _named(weights)
     given = parameters(**arrays)
     sizes = [(x.d, x.d_out) + ((x.a,) if "K" in arrays else ()) for x in (layer, given.layer)]
     if sizes[0] != sizes[1]:
@@ -165,9 +164,7 @@ def _of_weights(
     arrays: Mapping[str, Any] | Weights, weights: Any, softmax: bool, tolerance: float
 ) -> LearningCoefficient:
     """At weights of one layer with two tokens or more."""
-    if weights is not None:
-        raise InputError("weights were given twice; give the architecture, and then its weights")
-    given = parameters(**_named(_arrays(arrays)))
+    given = parameters(**_named(arrays))
     return weights_coefficient(given, softmax=softmax, tolerance=tolerance).coefficient
 
 
@@ -177,20 +174,14 @@ def _of_file(
     path: str | Path, weights: Any, softmax: bool, tolerance: float
 ) -> WeightsCoefficient | HeadsCoefficients:
     """At the weights in a file, or of each head of a checkpoint."""
-    if weights is not None:
-        raise InputError("weights were given twice; give the architecture, and then its weights")
     return of_files([Path(path)], softmax=softmax, tolerance=tolerance)
 
 
-def _arrays(weights: Any) -> Any:
-    """Weights of one head by the names of their matrices; others as they are."""
-    if not isinstance(weights, Weights):
-        return weights
-    parts = {"A": weights.A} if weights.K is None else {"K": weights.K, "Q": weights.Q}
-    return {**parts, "V": weights.V}
-
-
 def _named(weights: Any) -> Mapping[str, Any]:
+    """Arrays by their names."""
+    if isinstance(weights, Weights):
+        parts = {"A": weights.A} if weights.K is None else {"K": weights.K, "Q": weights.Q}
+        return {**parts, "V": weights.V}
     if not isinstance(weights, Mapping) or not all(isinstance(name, str) for name in weights):
         raise InputError(
             f"the weights are {shown(weights)}; give arrays by their names, such as {{'A': A, 'V': V}}"

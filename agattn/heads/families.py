@@ -1,7 +1,7 @@
 """Families of published transformers, from ``families.toml``: which key of a ``config.json`` says what.
 
 >>> family = families()["falcon"]
->>> family.keys["kv_heads"], family.causal, family.layout
+>>> family.keys["kv_heads"], family.causal.default, family.layout
 (('num_kv_heads', 'n_head_kv'), True, 'falcon')
 >>> find("RefinedWebModel").name
 'falcon'
@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from agattn.calls import shown
+from agattn.calls import refuse_unless, shown
 from agattn.errors import InputError, argument, nearest
 
 
@@ -61,9 +61,8 @@ def boolean(key: str, value: object) -> bool:
     Raises:
         InputError: if it is something else.
     """
-    if not isinstance(value, bool):
-        raise InputError(f"{key} is {shown(value)}; it must be true or false")
-    return value
+    refuse_unless(isinstance(value, bool), key, value, "true or false")
+    return bool(value)
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -92,7 +91,7 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     norm: str
     perceptron: str
     default: dict[str, Any] = {}  #: by role
-    causal: Switch | bool = True
+    causal: Switch = Switch(default=True)
     biases: dict[str, Switch] = {}  #: by the letters of the matrices
     qk_norm: Switch = Switch()
     alibi: Switch = Switch()
@@ -108,10 +107,9 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def read(self) -> set[str]:
         """The keys that are read."""
-        switches = [self.qk_norm, self.alibi, self.multi_query, *self.biases.values()]
-        switches += [self.causal] if isinstance(self.causal, Switch) else []
-        own = {name for names in self.keys.values() for name in names}
-        own |= {key for one in switches for key in (one.key, one.unless)} | {self.relative}
+        switches = [self.causal, self.qk_norm, self.alibi, self.multi_query, *self.biases.values()]
+        own = {name for names in self.keys.values() for name in names} | {self.relative}
+        own |= {key for switch in switches for key in (switch.key, switch.unless)}
         return (own | {"layer_types", "rope_scaling", "rope_parameters"}) - {""}
 
 
@@ -163,7 +161,8 @@ def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
     own = dict(tables[name])
     keys = own.get("keys", {})
     own["keys"] = {role: [names] if isinstance(names, str) else names for role, names in keys.items()}
-    own |= {name: _switch(own[name]) for name in ("qk_norm", "alibi", "multi_query") if name in own}
+    switches = ("causal", "qk_norm", "alibi", "multi_query")
+    own |= {name: _switch(own[name]) for name in switches if name in own}
     if "biases" in own:
         own["biases"] = {letters: _switch(given) for letters, given in own["biases"].items()}
     if "like" not in own:
@@ -199,12 +198,12 @@ def find(model: object, family: str | None = None) -> Family:
         return table[family]
     if model is None:
         raise InputError(f"there is no model_type; add the family, such as {argument('family')}=llama")
-    found = next((one for one in table.values() if model in one.models), None)
-    if found is None:
-        near = nearest(str(model), [name for one in table.values() for name in one.models])
+    by_model = {name: kind for kind in table.values() for name in kind.models}
+    if str(model) not in by_model:
+        near = nearest(str(model), [*by_model])
         begun = f"{near} If" if near else "; if"
         raise InputError(
             f"model_type is {shown(model)}, which is no family that is known here{begun} its keys mean"
             f" what those of one mean, such as llama, add {argument('family')}=llama"
         )
-    return found
+    return by_model[str(model)]

@@ -25,10 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 import numpy as np
-from msgspec import structs
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
@@ -53,7 +52,7 @@ from agattn.geometry.variety.coefficient_norm import (
     roots,
     value_gram,
 )
-from agattn.heads.checkpoints import Checkpoint, refuse_counts
+from agattn.heads.checkpoints import Checkpoint
 from agattn.heads.families import common
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import steps, takes
@@ -61,7 +60,7 @@ from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
 
 
-class HeadGeometry(Result):
+class PlacedHead(Result, name="classify"):
     """One head as a point of M(d, d', a), t ≥ 2. Distances are relative; those of φ are None for φ = 0."""
 
     d: Key[Count, "The embedding dimension d: tokens are vectors in ℝ^d."]
@@ -83,34 +82,48 @@ class HeadGeometry(Result):
     stable_rank_v: Key[float, "‖V‖_F² / ‖V‖², and 0 for V = 0."]
     rank_one_distance_a: Key[float, "The relative Frobenius distance of A to matrices of rank at most 1."]
     rank_one_distance_v: Key[float, "The relative Frobenius distance of V to matrices of rank at most 1."]
-    distance: Key[float | None, "Relative distance to the singular locus, from below; null for 0, d = 1."]
-    distance_upper: Key[float | None, "An upper bound on distance; equal where distance is exact."]
+    distance: Key[float | None, "Relative distance to the singular locus, from below; null for 0, d = 1."] = (
+        None
+    )
+    distance_upper: Key[float | None, "An upper bound on distance; equal where distance is exact."] = None
     rank_one_locus_distance: Key[
         float | None, "Relative distance to {rk A ≤ 1, rk V ≤ 1}, from below; null for 0."
-    ]
-    rank_one_locus_distance_upper: Key[float | None, "An upper bound on rank_one_locus_distance."]
+    ] = None
+    rank_one_locus_distance_upper: Key[float | None, "An upper bound on rank_one_locus_distance."] = None
     swap_effect: Key[
         float | None,
         "The relative change of the function when the inner vectors of the dominant parts of A and V are "
         "exchanged: 0 where both have rank one (HMK, Theorem 3.2); null for 0.",
-    ]
+    ] = None
+    layer: Key[Count, "The layer, counted from 0 as in the checkpoint."] = 0
+    head: Key[Count, "The head, counted from 0."] = 0
 
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """How the ranks are known; all distances are numerical."""
         return Evidence.PROVED if self.margin is None else Evidence.NUMERICAL
 
+    @property
+    def place(self) -> str:
+        """Where the head is, in words."""
+        return f"layer {self.layer}, head {self.head}"
+
+    @property
+    def far(self) -> str:
+        """The distance, or its bounds; empty where there is none."""
+        bounds = dict.fromkeys((self.distance, self.distance_upper))
+        return " to ".join(f"{bound:.3g}" for bound in bounds if bound is not None)
+
     def cells(self) -> tuple[Cell, ...]:
         """The row of the head in a table."""
-        far = "–" if self.distance is None else f"{self.distance:.3g}"
-        if self.distance_upper != self.distance:
-            far += f" to {self.distance_upper:.3g}"
         words = ("yes" if answer else "no" for answer in (self.singular, self.boundary))
         return (
+            self.layer,
+            self.head,
             f"({self.r_v},{self.r_a},{self.r})",
             str(self.evidence),
             *words,
-            far,
+            self.far or "–",
             f"{self.stable_rank_a:.3g}",
             f"{self.stable_rank_v:.3g}",
         )
@@ -118,22 +131,11 @@ class HeadGeometry(Result):
     def summary(self) -> str:
         """The stratum, and how far singular points are, in a line."""
         where = [word for word in ("singular", "boundary", "critical") if getattr(self, word)]
-        far = (
-            "" if self.distance is None else f"; relative distance to the singular locus {self.distance:.3g}"
-        )
-        if self.distance_upper != self.distance:
-            far += f" to {self.distance_upper:.3g}"
+        far = f"; relative distance to the singular locus {self.far}" if self.far else ""
         return (
             f"M({self.d},{self.d_out},{self.a}), stratum ({self.r_v},{self.r_a},{self.r}) ({self.evidence}): "
             f"{', '.join(where) or 'smooth'}{far}"
         )
-
-
-class PlacedHead(HeadGeometry, name="classify"):
-    """One head with its place, which is also a JSON document of its own."""
-
-    layer: Key[Count, "The layer, counted from 0 as in the checkpoint."]
-    head: Key[Count, "The head, counted from 0."]
 
 
 class SharedHeads(Result):
@@ -152,43 +154,30 @@ class SharedHeads(Result):
         return f"layer {self.layer}, heads {self.heads[0]} to {self.heads[-1]}: rank {self.queries_rank}"
 
 
-class HeadTable(Result, Sequence[HeadGeometry], name="classify", eq=False):
-    """Heads in order, each with its place (layer, head), from 0."""
+class HeadTable(Result, Sequence[PlacedHead], name="classify", eq=False, kw_only=True):
+    """Heads in order, each with its layer and its number there, from 0."""
 
-    heads: tuple[HeadGeometry, ...]
-    places: tuple[tuple[int, int], ...]
     layout: Key[
         str, "The naming and order of the arrays.", Written(Literal["plain", "torch", *common().layouts])
     ] = "plain"
-    tolerance: Key[
-        float, "Singular values below this, relative to the largest, count as zero: the largest of all heads."
-    ] = 0.0
     mixed: Key[
         tuple[SharedHeads, ...],
         "Heads that share keys and values: without softmax any invertible combination of their queries, with "
         "the inverse combination of their outputs, has the same function. Empty where no heads share.",
     ] = ()
+    heads: Key[tuple[PlacedHead, ...], "One entry for each head."]
 
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
         """How the ranks are known: the weakest of all heads."""
         return weakest([Evidence.PROVED, *(head.evidence for head in self)])
 
-    @key(name="heads")
-    def rows(self) -> list[PlacedHead]:
-        """One entry for each head."""
-        return [
-            PlacedHead(**structs.asdict(head), layer=layer, head=number)
-            for (layer, number), head in zip(self.places, self, strict=True)
-        ]
+    @key
+    def tolerance(self) -> float:
+        """Singular values below this, relative to the largest, count as zero: the largest of all heads."""
+        return max((own or 0.0 for head in self for own in (head.tolerance_a, head.tolerance_v)), default=0.0)
 
-    @overload
-    def __getitem__(self, n: int) -> HeadGeometry: ...
-
-    @overload
-    def __getitem__(self, n: slice) -> tuple[HeadGeometry, ...]: ...
-
-    def __getitem__(self, n: int | slice) -> HeadGeometry | tuple[HeadGeometry, ...]:
+    def __getitem__(self, n: Any) -> Any:
         return self.heads[n]
 
     def __len__(self) -> int:
@@ -197,7 +186,7 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify", eq=False):
     def sheet(self) -> Sheet:
         """A row for each head, and what a terminal says of the columns."""
         names = ("layer", "head", "stratum", "evidence", "sing.", "bound.", "distance", "sr A", "sr V")
-        rows = tuple((*place, *head.cells()) for place, head in zip(self.places, self, strict=True))
+        rows = tuple(head.cells() for head in self)
         caption = (
             "Heads on M(d, d', a): strata (rk V, rk A, rk [V; Aᵀ]), and relative distances to singular points"
         )
@@ -219,16 +208,12 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify", eq=False):
         types = sorted({head.dtype for head in self} - {"exact"})
         if not types:
             return
-        margins = [
-            (head.margin, place)
-            for head, place in zip(self, self.places, strict=True)
-            if head.margin is not None
-        ]
-        near = [place for margin, place in margins if margin < SAFE]
-        least = min((margin for margin, _ in margins), default=np.inf)
+        floats = [(head.margin, head.place) for head in self if head.margin is not None]
+        near = [place for margin, place in floats if margin < SAFE]
+        least = min((margin for margin, _ in floats), default=np.inf)
         text = f"Stored as {', '.join(types)}; tolerance {self.tolerance:.2g}; nearest margin {least:.2g}."
         if near:
-            first = "; ".join(f"layer {layer}, head {head}" for layer, head in near[:3])
+            first = "; ".join(near[:3])
             more = f" and {len(near) - 3} more" if len(near) > 3 else ""
             text += f" Hang on less than a factor of {SAFE:g} in the tolerance: {first}{more}."
         yield Note(text)
@@ -251,17 +236,13 @@ class HeadTable(Result, Sequence[HeadGeometry], name="classify", eq=False):
     def summary(self) -> str:
         """How many heads are singular points, and which is the nearest to these, in a line."""
         if len(self) == 1:
-            return self[0].summary()
+            return self.heads[0].summary()
         singular = sum(head.singular for head in self)
-        near = [
-            (geometry.distance, place)
-            for geometry, place in zip(self, self.places, strict=True)
-            if geometry.distance is not None
-        ]
+        near = [(head.distance, n) for n, head in enumerate(self) if head.distance is not None]
         closest = ""
         if near:
-            distance, (layer, head) = min(near)
-            where = f"layer {layer}, head {head}, at the relative distance {distance:.3g}"
+            distance, n = min(near)
+            where = f"{self[n].place}, at the relative distance {distance:.3g}"
             closest = f"; the nearest to the singular locus is {where}"
         return f"{len(self)} heads, {singular} of them singular points{closest}"
 
@@ -313,10 +294,7 @@ def classify(
     paths = [weights] if isinstance(weights, (str, Path)) else weights
     if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
         parts = (match,) if isinstance(match, str) else tuple(match)
-        passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
-        checkpoint = Checkpoint(WeightFile(list(paths)), heads, kv_heads, parts, family, passed)
-        if checkpoint.layout == "plain":
-            refuse_counts(checkpoint.file, heads, kv_heads)
+        checkpoint = Checkpoint(WeightFile(paths), heads, kv_heads, parts, family, ignore)
         return classify_checkpoint(checkpoint, tolerance)
     return classify_weights(layers_of(weights), tolerance)
 
@@ -329,15 +307,14 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
     """
     if checkpoint.layout == "plain":
         return classify_weights(layers_of(checkpoint.file), tolerance)
-    placed: list[tuple[tuple[int, int], HeadGeometry]] = []
-    mixed: list[SharedHeads] = []
+    heads, mixed = list[PlacedHead](), list[SharedHeads]()
     queries: list[Array] = []  # of the group that is read
-    for head in steps(checkpoint, len(checkpoint), lambda head: f"layer {head.layer}, head {head.head}"):
-        with about(f"layer {head.layer}, head {head.head}"):
+    for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
+        with about(head.place):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
-            placed.append(((head.layer, head.head), geometry))
-        group = next((group for group in checkpoint.groups(head.layer) if head.head in group), None)
-        if group is not None:
+        heads.append(geometry.replace(layer=head.layer, head=head.head))
+        group = checkpoint.group(head)
+        if len(group) > 1:
             queries.append(head.Q.ravel())
             if len(queries) == len(group):
                 together = scaled(np.array(queries))[0]
@@ -346,18 +323,12 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
                 rank = decide_from_singular_values(sigma, decision if tolerance is None else tolerance).rank
                 mixed.append(SharedHeads(head.layer, tuple(group), rank))
                 queries = []
-    places, heads = tuple(place for place, _ in placed), tuple(geometry for _, geometry in placed)
-    return HeadTable(heads, places, checkpoint.layout, _largest(heads), tuple(mixed))
-
-
-def _largest(heads: Sequence[HeadGeometry]) -> float:
-    """The largest tolerance."""
-    return max((one or 0.0 for head in heads for one in (head.tolerance_a, head.tolerance_v)), default=0.0)
+    return HeadTable(heads=tuple(heads), layout=checkpoint.layout, mixed=tuple(mixed))
 
 
 def classify_weights(network: Network, tolerance: float | None = None) -> HeadTable:
     """The heads of layers given by their weights; where these are exact, so are the ranks."""
-    places, geometries = [], []
+    geometries = []
     for layer, heads in enumerate(network):
         for head, w in enumerate(heads):
             if w.K is not None and w.Q is not None:
@@ -366,28 +337,25 @@ def classify_weights(network: Network, tolerance: float | None = None) -> HeadTa
                 K, Q = canonical_factors(w.A, w.a, tolerance or TOLERANCE)
             geometry = head_geometry(as_floats(K), as_floats(Q), as_floats(w.V), tolerance, w.dtype)
             if w.is_exact:
-                at = stratum_of(w.A.tolist(), w.V.tolist())
-                degenerate = len(w.A) >= 2 and (at.is_zero or at == Stratum(1, 1, 1))
-                geometry = geometry.replace(
-                    r_v=at.r_v,
-                    r_a=at.r_a,
-                    r=at.r,
-                    margin=None,
-                    dtype="exact",
-                    tolerance_a=None,
-                    tolerance_v=None,
-                    singular=singular_by_ranks(SingleLayer(len(w.A), len(w.V), w.a), at),
-                    boundary=degenerate,
-                    critical=degenerate,
-                )
-            places.append((layer, head))
-            geometries.append(geometry)
-    return HeadTable(tuple(geometries), tuple(places), tolerance=_largest(geometries))
+                stratum = stratum_of(w.A.tolist(), w.V.tolist())
+                exact = {"margin": None, "dtype": "exact", "tolerance_a": None, "tolerance_v": None}
+                kind = _kind(SingleLayer(len(w.A), len(w.V), w.a), stratum)
+                geometry = geometry.replace(**exact, **kind)
+            geometries.append(geometry.replace(layer=layer, head=head))
+    return HeadTable(heads=tuple(geometries))
+
+
+def _kind(layer: SingleLayer, stratum: Stratum) -> dict[str, Any]:
+    """What the ranks say."""
+    degenerate = layer.d >= 2 and (stratum.is_zero or stratum == Stratum(1, 1, 1))
+    singular = singular_by_ranks(layer, stratum)
+    ranks = {"r_v": stratum.r_v, "r_a": stratum.r_a, "r": stratum.r}
+    return {**ranks, "singular": singular, "boundary": degenerate, "critical": degenerate}
 
 
 def head_geometry(
     K: Array, Q: Array, V: Array, tolerance: float | None = None, dtype: str = "float64"
-) -> HeadGeometry:
+) -> PlacedHead:
     """Place a head given by float64 matrices K, Q (a × d) and V (d' × d), which were stored as ``dtype``.
 
     Singular values below ``tolerance`` times the largest are 0; by default below what the type can tell from
@@ -411,8 +379,8 @@ def head_geometry(
     layer = SingleLayer(d, d_out, a)
     U_a, sigma, W_a = np.linalg.svd(A, full_matrices=False)
     U_v, rho, W_v = np.linalg.svd(V, full_matrices=False)
-    known = relative_to_largest(rho, of_v), relative_to_largest(sigma, of_a)
-    of_v, of_a = known if tolerance is None else (tolerance, tolerance)
+    of_v, of_a = relative_to_largest(rho, of_v), relative_to_largest(sigma, of_a)
+    of_v, of_a = (of_v, of_a) if tolerance is None else (tolerance, tolerance)
     decisions = [decide_from_singular_values(s, own) for s, own in ((rho, of_v), (sigma, of_a))]
     if sigma[0] and rho[0]:
         blocks = np.concatenate([V / rho[0], A.T / sigma[0]])
@@ -420,33 +388,24 @@ def head_geometry(
         decisions.append(decide_from_singular_values(joint, max(of_v, of_a)))
     ranks = [decision.rank for decision in decisions]
     stratum = Stratum(*ranks) if len(ranks) == 3 and all(ranks) else ZERO
-    degenerate = d >= 2 and (stratum.is_zero or stratum == Stratum(1, 1, 1))
-    distances: tuple[float | None, ...] = (None, None, None, None, None)
+    distances = dict[str, Any]()
     if not stratum.is_zero:
         swapped_A = A + sigma[0] * np.multiply.outer(W_v[0] - U_a[:, 0], W_a[0])
         swapped_V = V + rho[0] * np.multiply.outer(U_v[:, 0], U_a[:, 0] - W_v[0])
         swap = relative_change(A, V, swapped_A, swapped_V)
         both = _rank_one_locus(A, V)
-        distances = (*_singular_locus(layer, A, V, both), *both, swap)
-    return HeadGeometry(
-        d,
-        d_out,
-        a,
-        stratum.r_v,
-        stratum.r_a,
-        stratum.r,
-        min(float(decision.margin or np.inf) for decision in decisions),
-        dtype,
-        of_a,
-        of_v,
-        singular_by_ranks(layer, stratum),
-        degenerate,
-        degenerate,
-        _stable(sigma),
-        _stable(rho),
-        _tail(sigma, 1),
-        _tail(rho, 1),
-        *distances,
+        lower, upper = _singular_locus(layer, A, V, both)
+        distances = {"distance": lower, "distance_upper": upper, "swap_effect": swap}
+        distances["rank_one_locus_distance"], distances["rank_one_locus_distance_upper"] = both
+    return PlacedHead(
+        **{"d": d, "d_out": d_out, "a": a, "dtype": dtype, "tolerance_a": of_a, "tolerance_v": of_v},
+        margin=min(float(decision.margin or np.inf) for decision in decisions),
+        stable_rank_a=_stable(sigma),
+        stable_rank_v=_stable(rho),
+        rank_one_distance_a=_tail(sigma, 1),
+        rank_one_distance_v=_tail(rho, 1),
+        **_kind(layer, stratum),
+        **distances,
     )
 
 

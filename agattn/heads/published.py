@@ -21,11 +21,10 @@ from typing import Any, Literal, NamedTuple
 
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
-from agattn.calls import positive_integer, shown
+from agattn.calls import is_number, positive_integer, refuse_unless, shown
 from agattn.errors import InputError, argument, nearest
-from agattn.files import parsed, read_text
-from agattn.heads.families import Family, Switch, common, find
-from agattn.sheet.data import Cell, Note, Sheet, Table
+from agattn.files import about, parsed, read_text
+from agattn.heads.families import Family, common, find
 from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
 
 #: The layers of a model are listed one by one.
@@ -100,8 +99,8 @@ class Published(Result, name="config"):
 
         There are two tokens, or three with the causal mask and positions, so that two distances are seen.
         """
-        one = self.kinds[0] if kind is None else kind
-        pairs = one.rotary_pairs if rotary is None or rotary else 0
+        kind = self.kinds[0] if kind is None else kind
+        pairs = kind.rotary_pairs if rotary is None or rotary else 0
         causal = self.causal and normalization == "none"
         attention = Attention(
             self.dim,
@@ -111,7 +110,7 @@ class Published(Result, name="config"):
             mask="causal" if causal else "none",
             rotary=pairs or False,
             normalization=normalization,
-            kv_heads=one.kv_heads if one.kv_heads < self.heads else None,
+            kv_heads=kind.kv_heads if kind.kv_heads < self.heads else None,
             kv_latent=self.kv_latent,
             q_latent=self.q_latent,
         )
@@ -145,20 +144,6 @@ class Published(Result, name="config"):
             f" {self.heads} heads{groups} of rank {self.rank}{', latents of width ' * bool(read)}{read}"
         )
 
-    def sheet(self) -> Sheet:
-        """The sizes, and what is left out."""
-        names = [name for name in self.__struct_fields__ if name not in ("left_out", "kinds", "ignored")]
-        values = {name: getattr(self, name) for name in names}
-        rows = [(name, str(value)) for name, value in values.items() if value]
-        rows += [("kind of layers", str(kind)) for kind in self.kinds]
-        table = Table(f"Attention of {self.model}", ("key", "value"), tuple[tuple[Cell, ...], ...](rows))
-        return Sheet(str(self), (table, self.left_out_note()))
-
-    def left_out_note(self) -> Note:
-        """What is left out, a line each."""
-        lines = "\n".join(f"  {one}" for one in self.left_out)
-        return Note(f"Left out:\n{lines}", apart=False)
-
 
 def from_config(config: Any, *, family: str | None = None, ignore: str | Sequence[str] = ()) -> Published:
     """The attention of a published transformer, from its ``config.json``.
@@ -180,47 +165,30 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
     >>> print(found)
     llama: 32 layers of attention of width 4096, 32 heads in 8 groups of rank 128
     """
-    table, where = _table(config)
-    try:
-        return _read(table, family, (ignore,) if isinstance(ignore, str) else tuple(ignore))
-    except InputError as error:
-        raise InputError(f"{where}{error}") from None
-
-
-def _table(config: Any) -> tuple[Mapping[str, Any], str]:
-    """The keys, and the file before a colon."""
+    passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     if not isinstance(config, (str, Path)):
-        found = config.to_dict() if hasattr(config, "to_dict") else config
-        if not isinstance(found, Mapping):
-            raise InputError(
-                f"the config is {shown(config)}; it must be the path of a config.json or of its folder, a"
-                " dictionary, or an object with to_dict"
-            )
-        return found, ""
-    path = Path(config)
-    file = path / "config.json" if path.is_dir() else path
-    table = parsed("JSON", read_text(file), file)
-    if not isinstance(table, dict):
-        raise InputError(f"{file} is {shown(table)}; the config.json of a transformer is an object of keys")
-    return table, f"{file}: "
+        keys = config.to_dict() if hasattr(config, "to_dict") else config
+        wanted = "the path of a config.json or of its folder, a dictionary, or an object with to_dict"
+        refuse_unless(isinstance(keys, Mapping), "the config", config, wanted)
+        return _read(keys, family, passed)
+    file = Path(config) / "config.json" if Path(config).is_dir() else Path(config)
+    keys = parsed("JSON", read_text(file), file)
+    if not isinstance(keys, dict):
+        raise InputError(f"{file} is {shown(keys)}; the config.json of a transformer is an object of keys")
+    with about(file):
+        return _read(keys, family, passed)
 
 
 def _read(table: Mapping[str, Any], name: str | None, ignore: tuple[str, ...]) -> Published:
-    if unknown := [one for one in ignore if one not in {*table, *_inside(table)}]:
-        raise InputError(f"{argument('ignore')} names {unknown[0]!r}, which is no key of the configuration")
     text = table.get("text_config")
+    inner = text if isinstance(text, Mapping) else {}
+    if unknown := [key for key in ignore if key not in {*table, *_flat(table), *_flat(inner)}]:
+        raise InputError(f"{argument('ignore')} names {unknown[0]!r}, which is no key of the configuration")
     if not isinstance(text, Mapping):
         return _Configuration(_flat(table), name, ignore).published()
-    beside = {name: value for name, value in table.items() if name != "text_config"}
+    beside = {key: value for key, value in table.items() if key != "text_config"}
     outer = _checked(beside, None, set(), ignore)
     return _Configuration(_flat(text), name, ignore, table.get("model_type"), outer).published()
-
-
-def _inside(table: Mapping[str, Any]) -> Iterator[str]:
-    text = table.get("text_config")
-    yield from _flat(table)
-    if isinstance(text, Mapping):
-        yield from _flat(text)
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,7 +196,7 @@ def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     flat = dict[str, Any]()
     for name, value in table.items():
         if name in ("attn_config", "ffn_config") and (value is None or isinstance(value, Mapping)):
-            flat |= {f"{name}.{inner}": one for inner, one in (value or {}).items()}
+            flat |= {f"{name}.{inner}": entry for inner, entry in (value or {}).items()}
         else:
             flat[name] = value
     return flat
@@ -299,9 +267,9 @@ class _Configuration:
         self.model = str(around or own or "no model_type")
         self.outside = _checked(table, self.family, self.family.read, ignore)
         if outer is not None:
-            self.outside.named.extend(one for one in outer.named if one not in self.outside.named)
+            self.outside.named.extend(words for words in outer.named if words not in self.outside.named)
             self.outside.ignored.extend(outer.ignored)
-        self.meant = list[str]()  # what the file does not say
+        self.absent = dict[str, None]()  #: the keys that the file does not have, and what that means
 
     def given(self, role: str) -> tuple[str, Any]:
         """The key of a role and its value: ``None`` for null; without a key what the family means then."""
@@ -314,31 +282,23 @@ class _Configuration:
         if values or there:
             return values[0] if values else (there[0], None)
         default = self.family.default.get(role)
-        values_in_words = f"{names[0]}, which is not in the file and means {default} there"
-        if default is not None and role in self.family.keys and values_in_words not in self.meant:
-            self.meant.append(values_in_words)
+        if default is not None and role in self.family.keys:
+            self.absent[f"{names[0]}, which is not in the file and means {default} there"] = None
         return names[0], default
 
     def size(self, role: str) -> int | None:
         """The size in a role; ``None`` where neither the file nor the family says it."""
-        name, value = self.given(role)
-        return None if value is None else positive_integer(name, value)
+        return None if self.given(role)[1] is None else self.needed(role)
 
     def needed(self, role: str) -> int:
         """The size in a role, which must be there."""
-        size = self.size(role)
-        assert size is not None  # :meth:`published` has looked
-        return size
+        return positive_integer(*self.given(role))
 
     def published(self) -> Published:
         """What is read."""
-        family = self.family
-        needed = [
-            role
-            for role in ("width", "heads", "layers", "kv_latent", "rank", "value_rank")
-            if role in family.keys
-        ]
-        missing = [" or ".join(family.keys[role]) for role in needed if self.given(role)[1] is None]
+        family, needed = self.family, ("width", "heads", "layers", "kv_latent", "rank", "value_rank")
+        roles = [role for role in needed if role in family.keys]
+        missing = [" or ".join(family.keys[role]) for role in roles if self.given(role)[1] is None]
         if "q_latent" in family.keys and not any(name in self.table for name in family.keys["q_latent"]):
             missing.append(f"{family.keys['q_latent'][0]} (null without a latent of queries)")
         if missing:
@@ -349,27 +309,19 @@ class _Configuration:
         rank = self.size("rank") or self.head(width, heads)
         value_rank = self.size("value_rank") or rank
         every = self.layers(layers, heads, rank)
-        counted = Counter(one for one in every if one is not None).most_common()
+        counted = Counter(filter(None, every)).most_common()
         if not counted:
             raise InputError(f"none of the {layers} layers is a layer of attention")
-        kinds = tuple(LayerKind(number, *kind) for kind, number in counted)
-        causal = family.causal.of(self.table) if isinstance(family.causal, Switch) else family.causal
         transformer = Published(
-            self.model,
-            family.name,
-            width,
-            layers,
-            heads,
-            rank,
-            value_rank,
-            kinds,
-            (),
-            self.size("kv_latent"),
-            self.size("q_latent"),
-            self.forced,
-            causal,
-            tuple(self.outside.ignored),
-            tuple(None if one is None else one[0] for one in every),
+            *(self.model, family.name, width, layers, heads, rank, value_rank),
+            kinds=tuple(LayerKind(number, *kind) for kind, number in counted),
+            left_out=(),
+            kv_latent=self.size("kv_latent"),
+            q_latent=self.size("q_latent"),
+            forced=self.forced,
+            causal=family.causal.of(self.table),
+            ignored=tuple(self.outside.ignored),
+            shared=tuple(kind and kind[0] for kind in every),
         )
         return transformer.replace(left_out=tuple(self.left_out(transformer)))
 
@@ -384,82 +336,71 @@ class _Configuration:
         """Of each layer the sets of keys and values, and the pairs that turn; ``None`` for other layers."""
         types = self.types(number)
         shared, turns = self.kv_heads(number, heads), self.turns(number, types)
-        pairs = {one: self.pairs(one, rank) for one in dict.fromkeys(types)}
-        places = list[tuple[int, int] | None]()
-        for one, groups, turned in zip(types, shared, turns, strict=True):
-            if one not in common().attention or groups is None:
-                places.append(None)
-                continue
-            places.append((groups, pairs[one] * turned))
-        return places
+        pairs = {kind: self.pairs(kind, rank) for kind in dict.fromkeys(types)}
+        return [
+            None if kind not in common().attention or groups is None else (groups, pairs[kind] * turned)
+            for kind, groups, turned in zip(types, shared, turns, strict=True)
+        ]
 
     def listed(self, name: str, number: int) -> list[Any] | None:
         """The entries of a list with one for each layer; ``None`` where there is none."""
         value = self.table.get(name)
         if value is None:
             return None
-        if not isinstance(value, (list, tuple)) or len(value) != number:
-            raise InputError(
-                f"{name} is {shown(value)}; it must be a list with an entry for each of {number} layers"
-            )
+        fits = isinstance(value, (list, tuple)) and len(value) == number
+        refuse_unless(fits, name, value, f"a list with an entry for each of {number} layers")
         return list(value)
 
     def types(self, number: int) -> list[str]:
         """What each layer is, in the words of ``layer_types``."""
         keys = common()
         listed = self.listed("layer_types", number)
-        for one in listed or ():
-            if one not in (*keys.attention, *keys.other_layers):
+        words = (*keys.attention, *keys.other_layers)
+        for kind in listed or ():
+            if kind not in words:
                 raise InputError(
-                    f"layer_types has {shown(one)}, which is not known; known are"
-                    f" {', '.join((*keys.attention, *keys.other_layers))}"
+                    f"layer_types has {shown(kind)}, which is not known; known are {', '.join(words)}"
                 )
-        told: list[str] | None = None
+        regular: list[str] | None = None
         says = [name for role in ("period", "cycle") for name in self.family.keys.get(role, ())]
         if says and (listed is None or any(name in self.table for name in says)):
-            told = self._periodic(number) if "period" in self.family.keys else self._cyclic(number)
+            regular = self._periodic(number) if "period" in self.family.keys else self._cyclic(number)
         elif "full_period" in self.family.keys and listed is None:
             period = self.needed("full_period")
-            told = ["full_attention" if (n + 1) % period == 0 else "sliding_attention" for n in range(number)]
-        if listed is not None and told is not None:
-            attention = [[one in keys.attention for one in types] for types in (listed, told)]
-            if attention[0] != attention[1]:
+            regular = ["sliding_attention" if n % period else "full_attention" for n in range(1, number + 1)]
+        if listed is not None and regular is not None:
+            first, second = ([kind in keys.attention for kind in types] for types in (listed, regular))
+            if first != second:
                 raise InputError(f"layer_types and {says[0]} name other layers of attention")
-        return listed or told or ["full_attention"] * number
+        return listed or regular or ["full_attention"] * number
 
     def _periodic(self, number: int) -> list[str]:
         """One layer of attention in each period."""
-        name, period = self.given("period")
-        at, offset = self.given("offset")
-        if isinstance(offset, bool) or not isinstance(offset, int):
-            raise InputError(f"{at} is {shown(offset)}; it must be a whole number")
-        every = positive_integer(name, period)
-        return ["full_attention" if (n - offset) % every == 0 else "mamba" for n in range(number)]
+        period, (name, offset) = self.needed("period"), self.given("offset")
+        refuse_unless(type(offset) is int, name, offset, "a whole number")
+        return ["mamba" if (n - offset) % period else "full_attention" for n in range(number)]
 
     def _cyclic(self, number: int) -> list[str]:
         """The types of the first layers, again and again."""
         name, cycle = self.given("cycle")
-        if not isinstance(cycle, (list, tuple)) or not cycle or not all(isinstance(x, str) for x in cycle):
-            raise InputError(
-                f"{name} is {shown(cycle)}; it must be a list such as ['recurrent', 'attention']"
-            )
+        fits = isinstance(cycle, (list, tuple)) and cycle and all(isinstance(x, str) for x in cycle)
+        refuse_unless(bool(fits), name, cycle, "a list such as ['recurrent', 'attention']")
         return [cycle[n % len(cycle)] for n in range(number)]
 
     def kv_heads(self, number: int, heads: int) -> list[int | None]:
         """Of each layer the sets of keys and values; ``None`` for a layer without attention."""
-        family, table = self.family, self.table
-        for role in ("kv_by_layer", "blocks"):
+        family = self.family
+        for role, read in (("kv_by_layer", _divides), ("blocks", _block)):
             for name in family.keys.get(role, ()):
                 if (listed := self.listed(name, number)) is not None:
-                    read = _block if role == "blocks" else _entry
-                    return [read(f"{name}[{n}]", one, heads) for n, one in enumerate(listed)]
-        if family.multi_query.of(table):
+                    return [read(f"{name}[{n}]", entry, heads) for n, entry in enumerate(listed)]
+        if family.multi_query.of(self.table):
             self._refuse_unclear_sharing()
             groups = self.size("groups") if "groups" in family.keys else 1
             name = next(iter(family.keys.get("groups", ("",))))
         else:
-            name, value = self.given("kv_heads")
-            groups = heads if value is None else positive_integer(name, value)
+            name, _ = self.given("kv_heads")
+            groups = self.size("kv_heads") or heads
         if groups is None:
             raise InputError(
                 f"{shown(self.model)} lacks {name}, which says how many heads share keys and values"
@@ -483,12 +424,12 @@ class _Configuration:
         if self.positions != "rotary":
             return [False] * number
         if self.family.turning:
-            return [one in self.family.turning for one in types]
+            return [kind in self.family.turning for kind in types]
         for name in self.family.keys.get("turns", ()):
             if listed := self.listed(name, number) if self.table.get(name) else None:
-                if any(one not in (0, 1) for one in listed):
+                if any(entry not in (0, 1) for entry in listed):
                     raise InputError(f"{name} is {shown(listed)}; each entry must be 0 or 1")
-                return [one == 1 for one in listed]
+                return [entry == 1 for entry in listed]
             period = self.needed("no_rope_period")
             return [(n + 1) % period != 0 for n in range(number)]
         return [True] * number
@@ -505,8 +446,7 @@ class _Configuration:
         if self.positions != "rotary":
             return 0
         rows = rank if "turned" not in self.family.keys else self.size("turned") or rank
-        fraction = self.fraction(kind)
-        rows = int(rows * fraction)
+        rows = int(rows * self.fraction(kind))
         if rows < 2 or rows % 2 or rows > rank:
             raise InputError(
                 f"{rows} of the {rank} rows of keys turn; it must be an even number of at most {rank}"
@@ -526,8 +466,9 @@ class _Configuration:
                 name, value = f"partial_rotary_factor in {part}", inner
         if value is None and name not in self.table:
             return 1.0
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-            raise InputError(f"{name} is {shown(value)}; it must be a number above 0 and at most 1")
+        refuse_unless(
+            is_number(value) and 0 < float(value) <= 1, name, value, "a number above 0 and at most 1"
+        )
         return float(value)
 
     def _rope(self, part: str, kind: str) -> Mapping[str, Any]:
@@ -535,8 +476,7 @@ class _Configuration:
         table = self.table.get(part)
         if table is None:
             return {}
-        if not isinstance(table, Mapping):
-            raise InputError(f"{part} is {shown(table)}; it must be an object of keys")
+        refuse_unless(isinstance(table, Mapping), part, table, "an object of keys")
         if table and all(isinstance(value, Mapping) or value is None for value in table.values()):
             if kind not in table:
                 raise InputError(
@@ -569,7 +509,7 @@ class _Configuration:
         yield from dict.fromkeys(self.outside.named)
         if transformer.causal:
             yield "the causal mask of the softmax: here a softmax is over all tokens"
-        yield from self.meant
+        yield from self.absent
         if self.outside.ignored:
             yield f"keys that were ignored: {', '.join(self.outside.ignored)}"
 
@@ -587,25 +527,18 @@ class _Configuration:
 
     def _biases(self, transformer: Published) -> Iterator[str]:
         """The biases of a layer, and how many numbers they are."""
-        letters = [
-            letter for of, switch in self.family.biases.items() if switch.of(self.table) for letter in of
-        ]
-        if not letters:
-            return
-        names = {"q": "queries", "k": "keys", "v": "values", "o": "outputs"}
-        kind = transformer.kinds[0]
-        numbers = {
-            "q": transformer.heads * transformer.rank, "k": kind.kv_heads * transformer.rank,
-            "v": kind.kv_heads * transformer.value_rank, "o": transformer.dim,
-        }  # fmt: skip
-        *first, last = (names[letter] for letter in letters)
-        listed = f"{', '.join(first)} and {last}" if first else last
-        total = sum(numbers[letter] for letter in letters)
-        yield f"biases of {listed}: {total} parameters of a layer, which are not counted"
-
-
-def _entry(name: str, value: Any, heads: int) -> int:
-    return _divides(name, positive_integer(name, value), heads)
+        matrices = {
+            "q": ("queries", transformer.heads * transformer.rank),
+            "k": ("keys", transformer.kv_heads * transformer.rank),
+            "v": ("values", transformer.kv_heads * transformer.value_rank),
+            "o": ("outputs", transformer.dim),
+        }
+        letters = "".join(of for of, switch in self.family.biases.items() if switch.of(self.table))
+        if letters:
+            *first, last = (matrices[letter][0] for letter in letters)
+            listed = f"{', '.join(first)} and {last}" if first else last
+            total = sum(matrices[letter][1] for letter in letters)
+            yield f"biases of {listed}: {total} parameters of a layer, which are not counted"
 
 
 def _block(name: str, block: Any, heads: int) -> int | None:
@@ -613,22 +546,21 @@ def _block(name: str, block: Any, heads: int) -> int | None:
     of = block.get("attention") if isinstance(block, Mapping) else None
     if not isinstance(of, Mapping):
         raise InputError(f"{name} is {shown(block)}; it must be an object with the key attention")
-    keys = ("n_heads_in_group", "no_op", "replace_with_linear")
+    name, size = f"{name}.attention", "n_heads_in_group"
     for inner, value in of.items():
-        if inner not in keys and value:
-            raise InputError(f"{name}.attention.{inner} is {shown(value)}, which is not known and may matter")
+        if inner not in (size, "no_op", "replace_with_linear") and value:
+            raise InputError(f"{name}.{inner} is {shown(value)}, which is not known and may matter")
     if of.get("no_op") or of.get("replace_with_linear"):
         return None
-    together = positive_integer(f"{name}.attention.n_heads_in_group", of.get("n_heads_in_group"))
+    together = positive_integer(f"{name}.{size}", of.get(size))
     if heads % together:
-        raise InputError(
-            f"{name}.attention.n_heads_in_group is {together}; {heads} heads are no multiple of it"
-        )
+        raise InputError(f"{name}.{size} is {together}; {heads} heads are no multiple of it")
     return heads // together
 
 
-def _divides(name: str, groups: int, heads: int) -> int:
+def _divides(name: str, value: object, heads: int) -> int:
     """The sets of keys and values, which must divide the heads."""
+    groups = positive_integer(name, value)
     if heads % groups:
         raise InputError(
             f"there are {heads} heads and {name} is {groups}; the first must be a multiple of the second"

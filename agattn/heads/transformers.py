@@ -78,8 +78,8 @@ class LayerExtent(FormExtent):
 
     def summary(self) -> str:
         """The form with its dimension."""
-        known = "open" if self.dimension is None else f"dimension {self.dimension} ({self.evidence})"
-        return f"{self.name}: {self.parameters} parameters, {known}"
+        size = "open" if self.dimension is None else f"dimension {self.dimension} ({self.evidence})"
+        return f"{self.name}: {self.parameters} parameters, {size}"
 
 
 class StackExtent(FormExtent):
@@ -113,51 +113,36 @@ class TransformerDimension(Result, name="dimension"):
 
     def sheet(self) -> Sheet:
         """One layer, its groups, the stack, and what is left out."""
-        rows: list[tuple[Cell, ...]] = []
-        for one in self.layer:
-            known, redundant = "open", f"at least {one.parameters - one.upper_bound}"
-            if one.dimension is not None:
-                known, redundant = str(one.dimension), str(one.parameters - one.dimension)
-            evidence = Word(str(one.evidence or ""))
-            rows.append((self._named(one), one.parameters, known, redundant, evidence, one.theorem or ""))
+        rows, groups = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
+        several = len(self.config.kinds) > 1
+        for layer in self.layer:
+            name = f"{layer.kind}: {layer.name}" if several else layer.name
+            dimension, redundant = "open", f"at least {layer.parameters - layer.upper_bound}"
+            if layer.dimension is not None:
+                dimension, redundant = str(layer.dimension), str(layer.parameters - layer.dimension)
+            evidence = Word(str(layer.evidence or ""))
+            rows.append((name, layer.parameters, dimension, redundant, evidence, layer.theorem or ""))
+            groups += [(name, part.group, part.on, part.copies, part.dimension) for part in layer.redundant]
         headings = ("one layer", "parameters", "dimension", "redundant", "evidence", Wide("theorem"))
-        groups: list[tuple[Cell, ...]] = [
-            (self._named(one), part.group, part.on, part.copies, part.dimension)
-            for one in self.layer
-            for part in one.redundant
-        ]
+        columns = ("one layer", "group", Wide("acts on"), "copies", "dimension")
+        kinds = "; ".join(f"{n}: {kind}" for n, kind in enumerate(self.config.kinds))
         return Sheet(
             str(self.config),
             (
                 Table(f"Attention of {self.config.model}", headings, tuple(rows)),
-                Table(
-                    "Redundant parameters of one layer, by symmetry",
-                    ("one layer", "group", Wide("acts on"), "copies", "dimension"),
-                    tuple(groups),
-                ),
+                Table("Redundant parameters of one layer, by symmetry", columns, tuple(groups)),
                 self._stack(),
-                *self._kinds(),
-                self.config.left_out_note(),
+                *([Note(f"Kinds of layers: {kinds}.")] if several else []),
+                Note("\n  ".join(("Left out:", *self.config.left_out)), apart=False),
             ),
         )
-
-    def _named(self, one: LayerExtent) -> str:
-        """The form, and the kind of layers where there are several."""
-        return f"{one.kind}: {one.name}" if len(self.config.kinds) > 1 else one.name
-
-    def _kinds(self) -> Iterator[Note]:
-        """The kinds of layers, where there are several."""
-        if len(self.config.kinds) > 1:
-            said = "; ".join(f"{n}: {kind}" for n, kind in enumerate(self.config.kinds))
-            yield Note(f"Kinds of layers: {said}.")
 
     def _stack(self) -> Table:
         """The bounds of the stack."""
         rows: list[tuple[Cell, ...]] = []
-        for one in self.stack:
-            bounds = (one.lower_bound, one.upper_bound, one.open)
-            shown = ("not known" if x is None else str(x) for x in bounds)
-            rows.append((one.name, one.parameters, *shown))
+        for form in self.stack:
+            bounds = (form.lower_bound, form.upper_bound, form.open)
+            rows.append((form.name, form.parameters, *("not known" if x is None else str(x) for x in bounds)))
         headings = (f"{self.config.attention_layers} layers", "parameters", "at least", "at most", "open by")
         return Table("The stack of attention alone", headings, tuple(rows))
 
@@ -175,10 +160,10 @@ def transformer_dimension(config: Published) -> TransformerDimension:
     for normalization, rotary in product(NORMALIZATIONS, turned):
         of_form = [_layer(config, n, normalization, rotary) for n in range(len(config.kinds))]
         seen = set[Network]()
-        for one, kind in zip(of_form, config.kinds, strict=True):
+        for layer, kind in zip(of_form, config.kinds, strict=True):
             network = config.layer(normalization, rotary, kind)
             if network not in seen and (kind.rotary_pairs or not rotary):
-                layers.append(one)
+                layers.append(layer)
             seen.add(network)
         stacks.append(_stack(config, of_form))
     return TransformerDimension(config, tuple(layers), tuple(stacks))
@@ -198,7 +183,7 @@ def _layer(config: Published, kind: int, normalization: Normalization, rotary: b
         evidence=Evidence.PROVED if proved else None,
         theorem=proved.theorem if proved else None,
         redundant=groups,
-        upper_bound=network.parameters - sum(one.dimension for one in groups),
+        upper_bound=network.parameters - sum(group.dimension for group in groups),
     )
 
 
@@ -211,18 +196,19 @@ def _groups(network: Network) -> Iterator[Redundant]:
     if smaller != network:
         unused = network.parameters - smaller.parameters
         yield Redundant("sizes that no head uses", "all arrays", 1, unused)
-    [place] = smaller.places
-    found = dict[tuple[str, str], list[int]]()
-    rotations = [one for one in place.derived.symmetries if one.is_orthogonal]
-    for one in place.derived.symmetries:
+    [layer] = smaller.places
+    symmetries = layer.derived.symmetries
+    groups = dict[tuple[str, str], list[int]]()
+    rotations = [symmetry for symmetry in symmetries if symmetry.is_orthogonal]
+    for symmetry in symmetries:
         # Of pairs of rows that positions turn, rotations and factors together are complex numbers.
-        if one.is_orthogonal or (one.leading.axis is None and one.leading.is_part):
+        if symmetry.is_orthogonal or (symmetry.leading.axis is None and symmetry.leading.is_part):
             continue
-        name = one.name if one.size == 1 else f"GL({one.size})"
-        found.setdefault((name, _arrays(one.on)), []).append(one.dimension)
+        name = symmetry.name if symmetry.size == 1 else f"GL({symmetry.size})"
+        groups.setdefault((name, _arrays(symmetry.on)), []).append(symmetry.dimension)
     if rotations:
         yield Redundant("complex numbers", _arrays(rotations[0].on), len(rotations), 2)
-    for (name, on), dimensions in found.items():
+    for (name, on), dimensions in groups.items():
         yield Redundant(name, on, len(dimensions), dimensions[0])
 
 
@@ -242,20 +228,20 @@ def _stack(config: Published, layers: Sequence[LayerExtent]) -> StackExtent:
         each = [layer.upper_bound if layer.dimension is None else layer.dimension for layer in layers]
         upper = sum(map(mul, counts, each)) - d * (sum(map(mul, counts, rows)) - max(rows))
     lower = _least(config, networks[0], layers[0]) if len(layers) == 1 else None
-    parameters = sum(map(mul, counts, (one.parameters for one in layers)))
+    parameters = sum(map(mul, counts, (layer.parameters for layer in layers)))
     return StackExtent(form.normalization, form.rotary, parameters, lower, upper)
 
 
-def _least(config: Published, network: Network, one: LayerExtent) -> int | None:
+def _least(config: Published, network: Network, layer: LayerExtent) -> int | None:
     """A lower bound for equal layers, where one is known."""
     count = config.attention_layers
     cut = stack(Network(network.layers * count, *network.input_shape))  # without softmax and positions
     if cut and (lower := cut.lower()) is not None:
         return lower
     compressed = config.kv_latent is not None or config.q_latent is not None
-    proved = one.normalization == "softmax" or config.causal or config.rank >= 2
+    proved = layer.normalization == "softmax" or config.causal or config.rank >= 2
     dominant = config.kv_heads * config.value_rank >= config.dim and proved and not compressed
-    return one.dimension if dominant or count == 1 else None
+    return layer.dimension if dominant or count == 1 else None
 
 
 def _independent_rows(network: Network) -> int | None:

@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     import jinja2
 
 
+#: Characters of a file that are shown on the page.
+_LONGEST_LISTING = 20_000
+
+
 @dataclass(frozen=True)
 class Text:
     """A paragraph.
@@ -86,6 +90,11 @@ class Attachment:
     description: str
     shown: bool = True
     kind: str = "attachment"
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the text stands on the page."""
+        return self.shown and len(self.text) <= _LONGEST_LISTING
 
 
 @dataclass(frozen=True)

@@ -126,35 +126,30 @@ class Figure2(FigureResult, Sequence[tuple[int, bool]], tag=("figure", 2)):
         return [f"φ(X) = {self.product}"]
 
     def drawing(self) -> Figure:
-        """The tree on paper."""
-        return draw_figure_2(self.layers)
+        """The tree on paper, each node above the middle of its children.
 
+        Raises:
+            InputError: if there are not 1 to :data:`MAX_LAYERS` layers, or matplotlib is missing.
+        """
+        leaves = sum(not node.level for node in in_order(self.layers))
+        figure, axes = empty(max(4.0, 0.42 * leaves), 1.0 + 1.1 * self.layers)
+        size, bottom = 9 if self.layers <= 3 else 6, itertools.count()
 
-def draw_figure_2(l: int) -> Figure:
-    """The unrolled network of l layers as a ternary tree, each node above the middle of its children.
+        def text(x: float, y: float, word: str, color: str, pad: float, edge: str) -> None:
+            box = {"boxstyle": f"round,pad={pad}", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
+            axes.text(x, y, word, ha="center", va="center", fontsize=size, color=color, bbox=box, zorder=2)
 
-    Raises:
-        InputError: if l is not between 1 and :data:`MAX_LAYERS`, or matplotlib is missing.
-    """
-    leaves = sum(not node.level for node in in_order(l))
-    figure, axes = empty(max(4.0, 0.42 * leaves), 1.0 + 1.1 * l)
-    size, bottom = 9 if l <= 3 else 6, itertools.count()
+        def draw(node: Node) -> float:
+            children = [draw(child) for child in node.children]
+            x = sum(children) / 3 if children else float(next(bottom))
+            for child in children:
+                axes.plot([x, child], [node.level, node.level - 1], color=_INK, linewidth=0.6, zorder=1)
+            if children:
+                gap = sum(children[node.gap : node.gap + 2]) / 2
+                text(gap, node.level - 0.62, node.matrix, _BLUE, 0.1, "none")
+            text(x, node.level, str(node), _INK, 0.2, _INK)
+            return x
 
-    def text(x: float, y: float, word: str, color: str, pad: float, edge: str) -> None:
-        box = {"boxstyle": f"round,pad={pad}", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
-        axes.text(x, y, word, ha="center", va="center", fontsize=size, color=color, bbox=box, zorder=2)
-
-    def draw(node: Node) -> float:
-        children = [draw(child) for child in node.children]
-        x = sum(children) / 3 if children else float(next(bottom))
-        for child in children:
-            axes.plot([x, child], [node.level, node.level - 1], color=_INK, linewidth=0.6, zorder=1)
-        if children:
-            gap = sum(children[node.gap : node.gap + 2]) / 2
-            text(gap, node.level - 0.62, node.matrix, _BLUE, 0.1, "none")
-        text(x, node.level, str(node), _INK, 0.2, _INK)
-        return x
-
-    draw(Node(l))
-    axes.set_axis_off()
-    return figure
+        draw(Node(self.layers))
+        axes.set_axis_off()
+        return figure

@@ -4,7 +4,7 @@ The paper estimates them as the largest numerical rank over several trials, from
 each is computed with a proof from both sides; what one float32 trial of the paper's experiment gives is
 shown next to it.
 
->>> figure_3([3]).pop().computed.dimension
+>>> figure_3([3])[0].dimension
 25
 """
 
@@ -20,11 +20,11 @@ from agattn.algebra.arithmetic import FloatArithmetic
 from agattn.architectures import DeepNetwork, draw_parameters
 from agattn.claims.network_dimension import equation_14
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.dimension import Dimension, dimension
+from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.limits import limits
 from agattn.reports.drawing import Figure, FigureResult, empty
-from agattn.sheet.result import Count, Key, Result, key
+from agattn.sheet.result import Count, Key, Result
 
 #: The sizes in the paper.
 SIZES = tuple(range(3, 11))
@@ -37,29 +37,12 @@ class Figure3Row(Result):
     """One δ of Figure 3: all widths are d_0 = d_1 = d_2 = δ, a_1 = a_2 = 2 and t = 3."""
 
     delta: Key[Count, "The width δ."]
-    computed: Dimension
     expected: Key[Count, "Equation 16, δ² + 8δ − 8."]
     float32: Key[Count, "The numerical rank in one trial in float32."]
-
-    @key
-    def dimension(self) -> Count:
-        """The dimension computed."""
-        return self.computed.observed
-
-    @key
-    def evidence(self) -> Evidence:
-        """How the result is known."""
-        return self.computed.known
-
-    @key
-    def lower_bound(self) -> Count:
-        """The proved lower bound."""
-        return self.computed.lower_bound
-
-    @key
-    def upper_bound(self) -> Count:
-        """The proved upper bound."""
-        return self.computed.upper_bound
+    dimension: Key[Count, "The dimension computed."]
+    evidence: Key[Evidence, "How the result is known."]
+    lower_bound: Key[Count, "The proved lower bound."]
+    upper_bound: Key[Count, "The proved upper bound."]
 
     def summary(self) -> str:
         """The numbers in columns."""
@@ -88,8 +71,22 @@ class Figure3(FigureResult, Sequence[Figure3Row], tag=("figure", 3)):
         return [head, *map(str, self.rows), foot]
 
     def drawing(self) -> Figure:
-        """The dimensions on paper."""
-        return draw_figure_3(self.rows)
+        """Computed and expected dimension against δ, and what single float32 trials give."""
+        figure, axes = empty(5.2, 4.0)
+        delta, expected = [row.delta for row in self], [row.expected for row in self]
+        computed, trials = [row.dimension for row in self], [row.float32 for row in self]
+        evidence = ", ".join(sorted({str(row.evidence) for row in self}))
+        axes.plot(delta, expected, color=_BLUE, linewidth=1.2, label="equation 16", zorder=1)
+        axes.scatter(delta, computed, s=26, color=_INK, zorder=3, label=f"computed ({evidence})")
+        circle = {"s": 60, "facecolors": "none", "edgecolors": _RED}
+        axes.scatter(delta, trials, zorder=2, label="one float32 trial", **circle)
+        axes.set_title("Two normalized layers of width δ", fontsize=11)
+        axes.set_xlabel("width δ")
+        axes.set_ylabel("dimension")
+        axes.set_xticks(delta)
+        axes.legend(frameon=False)
+        axes.spines[["top", "right"]].set_visible(False)
+        return figure
 
 
 def network(delta: int) -> DeepNetwork:
@@ -97,13 +94,16 @@ def network(delta: int) -> DeepNetwork:
     return DeepNetwork((delta, delta, delta), (2, 2), 3, normalization="softmax")
 
 
-def figure_3(sizes: Iterable[int] = SIZES) -> list[Figure3Row]:
+def figure_3(sizes: Iterable[int] = SIZES) -> Figure3:
     """Compute the figure's numbers."""
-    networks = {delta: network(delta) for delta in sizes}
-    return [
-        Figure3Row(delta, dimension(net), equation_14(net), float32_trial(net))
-        for delta, net in networks.items()
-    ]
+    return Figure3(tuple(map(_row, sizes)))
+
+
+def _row(delta: int) -> Figure3Row:
+    net = network(delta)
+    result = dimension(net)
+    bounds = result.observed, result.known, result.lower_bound, result.upper_bound
+    return Figure3Row(delta, equation_14(net), float32_trial(net), *bounds)
 
 
 def float32_trial(net: DeepNetwork) -> int:
@@ -118,24 +118,3 @@ def float32_trial(net: DeepNetwork) -> int:
     everything = np.broadcast_to(cotangents, (_INPUTS, *cotangents.shape[1:]))
     X = draw((_INPUTS, net.dims[0], net.t))
     return int(np.linalg.matrix_rank(jacobian(net, weights, X, FloatArithmetic(), everything)))
-
-
-def draw_figure_3(rows: Sequence[Figure3Row]) -> Figure:
-    """Computed and expected dimension against δ, and what single float32 trials give."""
-    figure, axes = empty(5.2, 4.0)
-    delta = [row.delta for row in rows]
-    evidence = ", ".join(sorted({str(row.computed.evidence) for row in rows}))
-    expected, computed, trials = zip(
-        *((row.expected, row.dimension, row.float32) for row in rows), strict=True
-    )
-    axes.plot(delta, expected, color=_BLUE, linewidth=1.2, label="equation 16", zorder=1)
-    axes.scatter(delta, computed, s=26, color=_INK, zorder=3, label=f"computed ({evidence})")
-    circle = {"s": 60, "facecolors": "none", "edgecolors": _RED}
-    axes.scatter(delta, trials, zorder=2, label="one float32 trial", **circle)
-    axes.set_title("Two normalized layers of width δ", fontsize=11)
-    axes.set_xlabel("width δ")
-    axes.set_ylabel("dimension")
-    axes.set_xticks(delta)
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure

@@ -28,8 +28,8 @@ import numpy as np
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, needs
+from agattn.geometry.critical_points.elimination import SurfacePoint, critical_points_on_umbrella
 from agattn.geometry.critical_points.loss import Loss
-from agattn.geometry.critical_points.umbrella import SurfacePoint, critical_points_on_umbrella
 from agattn.geometry.sections.slices import standard_slice
 from agattn.reports.figure1 import compute_figure_1
 from agattn.reports.surface import Array, Marks, Scene, SurfaceFigure, evaluator, joined, ruled

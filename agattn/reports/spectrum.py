@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import mpmath
 import numpy as np
 
 from agattn.algebra.matrices import real_matrix
 from agattn.algebra.rank import RankResult
-from agattn.algebra.spectrum import midpoints, singular_values
+from agattn.algebra.spectrum import logarithm, singular_values
 from agattn.architectures.normalizer import raised
 from agattn.errors import TooLargeError
 from agattn.geometry.dimension.contact import ContactSpectrum, ScaledWeights
@@ -66,13 +65,13 @@ def base_10_logarithms(matrix: Any) -> tuple[list[float], str]:
             f"a spectrum of a {m} x {n} matrix is too large to draw; at most {LARGEST_SIZE} squared"
         )
     if min(m, n) <= PRECISE_SIZE and max(m, n) <= 10 * PRECISE_SIZE:
-        values, how = singular_values(midpoints(real_matrix(matrix).balls(400), 400), 400), "400 bits"
+        values, how = singular_values(real_matrix(matrix).balls(400), 400), "400 bits"
     else:
         dense = getattr(matrix, "integers", None)
         if not isinstance(dense, np.ndarray) or matrix.row_scales:
-            dense = [[float(x) for x in row] for row in midpoints(real_matrix(matrix).balls(64), 64)]
+            dense = [[float(x) for x in row] for row in real_matrix(matrix).balls(64).mid().tolist()]
         values, how = np.linalg.svd(np.array(dense, dtype=float), compute_uv=False).tolist(), "float64"
-    return [float(mpmath.log10(x)) for x in values if x], how
+    return [logarithm(x, 10) for x in values if x > 0], how
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ def bands(spectrum: ContactSpectrum, digits: int = 120, last: int = LAST) -> Ban
     scaled, scales = ScaledWeights(network, count + 6, generator), []
     for n in steps(range(1, last + 1), last, "singular values at s = 2^-{}".format):
         floats, cutoff = scaled.in_floats(n)
-        values = tuple(float(mpmath.log10(x)) for x in scaled.singular_values(n, digits)[:count])
+        values = tuple(logarithm(x, 10) for x in scaled.singular_values(n, digits)[:count])
         logs = tuple(float(np.log10(x)) for x in floats if x)
         scales.append(Scale(n, values, logs, float(np.log10(cutoff))))
     return Bands(spectrum, digits, tuple(scales))

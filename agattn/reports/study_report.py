@@ -27,7 +27,6 @@ from agattn.architectures.model_file import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
 from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, summary, words, written
-from agattn.reports.architecture_report import EVIDENCE, PAPER, Values, in_words
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
 from agattn.reports.drawing import as_file
 from agattn.reports.study_figures import EVIDENCES, MARKS, draw_dimensions, draw_verdicts
@@ -35,11 +34,11 @@ from agattn.sheet.data import Cell, Code, Lines, Math, Table, Word
 
 #: A condition on d, d', a is looked for in no more layers, and none larger, than these.
 _MOST_DESCRIBED, _LARGEST_DESCRIBED = 400, 10
-_MOST_SHOWN = 5_000  # characters of a grid that are shown on the page
 _MOST_DRAWN = 2_000  # architectures
 _VERDICTS = ("confirmed", "refuted", "undecided", "inapplicable")
 
-Row = dict[str, Cell]
+#: What the template shows, by name.
+Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,15 @@ class Entry:
         return architecture_of(self.line["architecture"])
 
     @property
+    def name(self) -> str:
+        """The architecture in a few letters; t where it is not 2, as every t ≥ 2 gives a layer the same M."""
+        name: str = self.architecture.name
+        if self.architecture.kind == "model":  # which has its inputs in its name
+            return name
+        tokens = f", t = {self.architecture.t}"
+        return name if name.endswith(tokens) or tokens == ", t = 2" else name + tokens
+
+    @property
     def result(self) -> dict[str, Any]:
         """What came out; nothing where there was an error."""
         result: dict[str, Any] = self.line.get("result", {})
@@ -63,6 +71,15 @@ class Entry:
     def claims(self) -> dict[str, dict[str, Any]]:
         """The verdicts by claim."""
         return {claim["id"]: claim for claim in self.result.get("claims", [])}
+
+    def verdict(self, claim: str) -> str:
+        """The verdict on a claim."""
+        return str(self.claims.get(claim, {}).get("verdict", "failed"))
+
+    @property
+    def interval(self) -> str:
+        """The proved bounds of a dimension."""
+        return f"{self.result['lower_bound']} to {self.result['upper_bound']}"
 
 
 def study_report(
@@ -81,20 +98,14 @@ def study_report(
     ask = asks[0] if asks[0] not in TOGETHER or asks == ("dimension",) else "several"
     kinds = _by_kind(next(iter(row.values())) for row in _together(entries))
     subject = " and ".join(_count(len(those), kind) for kind, those in kinds.items())
-    settings = _values((line["job"] for line in lines), in_words)
     seeds = _values({"seed": line["job"]["seed"]} for line in lines if "seed" in line["job"])
     versions = _values(line["versions"] for line in lines)
     if "code" in versions:
         versions = {"fingerprint of the code" if key == "code" else key: versions[key] for key in versions}
     made_by: dict[str, Cell] = {"command": Code(command or "agattn report --study FILE -O DIR")}
-    errors: list[Row] = [
-        {"architecture": _name(entry), "error": error["type"], "what it says": error["message"]}
-        for entry in entries
-        if (error := entry.line.get("error"))
-    ]
+    failures = [(entry, entry.line["error"]) for entry in entries if "error" in entry.line]
     text = "".join(written(line) + "\n" for line in lines)
     read = {"verify": _verify, "dimension": _dimension, "strata": _strata, "several": _several}
-    values = read[ask](entries, pictures)
     refuted = [name for name in _ids(entries) if _those(entries, name, "refuted")]
     return Document(
         f"Study of {subject}",
@@ -105,14 +116,14 @@ def study_report(
             ask=ask,
             asks=asks,
             subject=subject,
-            evidence=EVIDENCE,
-            paper=PAPER,
-            **values,
-            settings=_pairs("Settings", settings),
-            grid=Attachment("grid.toml", grid, "the grid of architectures", len(grid) <= _MOST_SHOWN)
-            if grid
-            else (),
-            errors=_table("Jobs that ended in an error", errors),
+            **read[ask](entries, pictures),
+            settings=_pairs("Settings", _values((line["job"] for line in lines), in_words)),
+            grid=Attachment("grid.toml", grid, "the grid of architectures") if grid else (),
+            errors=_table(
+                "Jobs that ended in an error",
+                ("architecture", "error", "what it says"),
+                [(entry.name, error["type"], error["message"]) for entry, error in failures],
+            ),
             versions=_pairs("Versions, seed and command", {**made_by, **seeds, **versions}),
             several=len({canonical(line["versions"]) for line in lines}) > 1,
             results=Attachment("results.jsonl", text, "the results, one JSON document on each line", False),
@@ -120,6 +131,21 @@ def study_report(
         clock=f"To compute the results took {sum(line['seconds'] for line in lines):.1f} s in all.",
         subject="Study of ",
     )
+
+
+def in_words(value: object) -> str:
+    """A JSON-ready value for people.
+
+    >>> in_words({"fiber": 4, "zero": ["A = 0", "V = 0"]})
+    'fiber: 4; zero: A = 0, V = 0'
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {in_words(inner)}" for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(in_words, value))
+    return "" if value is None else str(value)
 
 
 def _by_kind(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
@@ -130,34 +156,24 @@ def _by_kind(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     return dict(sorted(kinds.items()))
 
 
-def _name(entry: Entry) -> str:
-    """The architecture in a few letters; a layer's t where it is not 2, as every t ≥ 2 gives the same M."""
-    name: str = entry.architecture.name
-    if entry.architecture.kind == "model":  # which has its inputs in its name
-        return name
-    tokens = f", t = {entry.architecture.t}"
-    return name if name.endswith(tokens) or tokens == ", t = 2" else name + tokens
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _table(caption: str, rows: Iterable[Row]) -> tuple[Table, ...]:
-    """A table of rows by heading; none if there are no rows."""
-    rows = list(rows)
-    return (Table(caption, tuple(rows[0]), tuple(tuple(row.values()) for row in rows)),) if rows else ()
+def _table(caption: str, headings: tuple[str, ...], rows: Sequence[tuple[Cell, ...]]) -> tuple[Table, ...]:
+    """A table; none if there are no rows."""
+    return (Table(caption, headings, tuple(rows)),) if rows else ()
 
 
 def _pairs(caption: str, values: Mapping[str, Cell]) -> tuple[Table, ...]:
-    return _table(caption, ({"what": key, "value": value} for key, value in values.items()))
+    return _table(caption, ("what", "value"), [*values.items()])
 
 
 def _values(documents: Iterable[Mapping[str, Any]], shown: Callable[[Any], str] = str) -> dict[str, str]:
     """For each key the values that it has somewhere."""
     values: dict[str, dict[str, None]] = {}
-    for document in documents:
-        for key, value in document.items():
+    for keys in documents:
+        for key, value in keys.items():
             values.setdefault(key, {})[shown(value)] = None
     return {key: "; ".join(several) for key, several in values.items()}
 
@@ -173,70 +189,57 @@ def _printed(name: str) -> str:
     return CLAIMS[name].name if name in CLAIMS else name
 
 
-def _verdict(entry: Entry, claim: str) -> str:
-    return str(entry.claims.get(claim, {}).get("verdict", "failed"))
-
-
 def _those(entries: Sequence[Entry], claim: str, verdict: str) -> list[Entry]:
-    return [entry for entry in entries if _verdict(entry, claim) == verdict]
+    return [entry for entry in entries if entry.verdict(claim) == verdict]
 
 
 def _verify(entries: Sequence[Entry], pictures: bool) -> Values:
     """Where claims are refuted, with witnesses, how often each came out which way, and every verdict."""
-    refuted: list[Values] = []
-    counts: list[Row] = []
-    undecided: list[Row] = [
-        {"architecture": _name(entry), "claim": _printed(name), "reason": claim["witness"]}
+    refuted, counts = list[Values](), list[tuple[Cell, ...]]()
+    undecided = [
+        (entry.name, _printed(name), claim["witness"])
         for entry in entries
         for name, claim in entry.claims.items()
         if claim["verdict"] == "undecided"
     ]
     for name in _ids(entries):
-        claim = CLAIMS.get(name)
+        claim, printed = CLAIMS.get(name), _printed(name)
         which = {verdict: _those(entries, name, verdict) for verdict in _VERDICTS}
         failing, decided = which["refuted"], [*which["confirmed"], *which["refuted"]]
-        counts.append(
-            {
-                "claim": name if claim is None else Lines((claim.name, Code(name))),
-                "statement": "" if claim is None else Lines((claim.statement, Math(claim.latex))),
-                **{verdict: str(len(those)) for verdict, those in which.items()},
-                "evidence of the decided": counted(entry.claims[name]["evidence"] for entry in decided),
-            }
-        )
+        titled: tuple[Cell, Cell] = (name, "")
+        if claim is not None:
+            titled = Lines((claim.name, Code(name))), Lines((claim.statement, Math(claim.latex)))
+        evidence = counted(entry.claims[name]["evidence"] for entry in decided)
+        counts.append((*titled, *(str(len(those)) for those in which.values()), evidence))
         if failing:
+            columns = ("architecture", "evidence", "witness", "predicted", "computed")
+            rows = [_refutation(entry.name, entry.claims[name]) for entry in failing]
             refuted.append(
                 {
-                    "name": _printed(name),
+                    "name": printed,
                     "claim": claim,
                     "number": len(failing),
                     "decided": _count(len(decided), "architecture"),
                     "where": _where(failing, which["confirmed"]),
-                    "table": _table(
-                        f"Refutations of {_printed(name)}", (_refutation(entry, name) for entry in failing)
-                    ),
+                    "table": _table(f"Refutations of {printed}", columns, rows),
                 }
             )
+    headings = ("claim", "statement", *_VERDICTS, "evidence of the decided")
     return {
         "refuted": refuted,
-        "claims": _table("How often each claim came out which way", counts),
+        "claims": _table("How often each claim came out which way", headings, counts),
         "verdicts": tuple(
             block
             for kind, those in _by_kind(entries).items()
             for block in _verdicts(those, f"{kind}s", pictures)
         ),
-        "undecided": _table("Claims that stayed undecided", undecided),
+        "undecided": _table("Claims that stayed undecided", ("architecture", "claim", "reason"), undecided),
     }
 
 
-def _refutation(entry: Entry, name: str) -> Row:
-    claim = entry.claims[name]
-    return {
-        "architecture": _name(entry),
-        "evidence": Word(claim["evidence"]),
-        "witness": claim["witness"],
-        "predicted": in_words(claim["predicted"]),
-        "computed": in_words(claim["computed"]),
-    }
+def _refutation(name: str, claim: Mapping[str, Any]) -> tuple[Cell, ...]:
+    predicted, computed = in_words(claim["predicted"]), in_words(claim["computed"])
+    return name, Word(claim["evidence"]), claim["witness"], predicted, computed
 
 
 def _where(failing: Sequence[Entry], holding: Sequence[Entry]) -> str:
@@ -261,31 +264,25 @@ def _verdicts(entries: Sequence[Entry], noun: str, pictures: bool) -> tuple[Bloc
     ids = _ids(entries)
     if not ids:
         return ()
-    rows = tuple((_name(entry), *(_cell(entry, name) for name in ids)) for entry in entries)
-    table = (Table(f"Verdict and evidence for the {noun}", ("architecture", *map(_printed, ids)), rows),)
+    headings = [_printed(name) for name in ids]
+    rows = [(entry.name, *(_cell(entry, name) for name in ids)) for entry in entries]
+    table = _table(f"Verdict and evidence for the {noun}", ("architecture", *headings), rows)
     if not pictures:
         return table
     if len(entries) > _MOST_DRAWN:
         return (Text(f"Not drawn: {len(entries)} {noun} are more than {_MOST_DRAWN}."), *table)
-    verdicts = [[_verdict(entry, name) for name in ids] for entry in entries]
-    somewhere = [name for name in ids if _those(entries, name, "refuted")]
+    verdicts = [[entry.verdict(name) for name in ids] for entry in entries]
+    present = [word for row in verdicts for word in row]
+    somewhere = "; ".join(_printed(name) for name in ids if _those(entries, name, "refuted"))
     alternative = (
         f"A grid of {_count(len(entries), 'row')}, one for each of the {noun}, and "
-        f"{_count(len(ids), 'column')}, one for each claim, coloured by verdict: "
-        f"{counted(word for row in verdicts for word in row)}. "
-        + (
-            f"Red, with a cross, somewhere in {'; '.join(map(_printed, somewhere))}."
-            if somewhere
-            else "None is refuted."
-        )
+        f"{_count(len(ids), 'column')}, one for each claim, coloured by verdict: {counted(present)}. "
+        f"{f'Red, with a cross, somewhere in {somewhere}' if somewhere else 'None is refuted'}."
     )
-    present = {word for row in verdicts for word in row}
     colours = ", ".join(f"{MARKS[word].name}: {word}" for word in MARKS if word in present)
     caption = f"The verdicts on the {noun}: architectures below each other. {colours.capitalize()}."
-    names = [_name(entry) for entry in entries]
-    drawn = _picture(
-        f"{noun}.svg", lambda: draw_verdicts(names, list(map(_printed, ids)), verdicts), alternative, caption
-    )
+    names = [entry.name for entry in entries]
+    drawn = _picture(f"{noun}.svg", lambda: draw_verdicts(names, headings, verdicts), alternative, caption)
     if isinstance(drawn, Text):
         return (drawn, *table)
     return drawn, Folded(f"Each verdict on the {noun}, with its evidence", table)
@@ -317,19 +314,17 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
         "HMK's formula, where its hypotheses hold": [(e, e.result["paper"]["value"]) for e in holding],
         "The general formula": [(entry, entry.result["predicted"]) for entry in compared],
     }
-    missed = {
-        formula: [
-            {
-                "network": _name(entry),
-                "formula": str(value),
-                "dimension, proved": _interval(entry),
-                "upper bound": entry.result["upper_bound_reason"],
-            }
+    headings = ("network", "formula", "dimension, proved", "upper bound")
+    missed = []
+    for formula, values in formulas.items():
+        failing = [
+            (entry.name, str(value), entry.interval, entry.result["upper_bound_reason"])
             for entry, value in values
             if not entry.result["lower_bound"] <= value <= entry.result["upper_bound"]
         ]
-        for formula, values in formulas.items()
-    }
+        if failing:
+            table = _table(f"{formula}, refuted", headings, failing)
+            missed.append((formula, _count(len(failing), "network"), table))
     points: dict[str, list[tuple[int, int]]] = {}
     for entry in compared:
         pair = entry.result["predicted"], entry.result["dimension"]
@@ -337,52 +332,38 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
     proved = sum(entry.result["evidence"] == "proved" for entry in answered)
     shown = _count(len(answered), "architecture")
     outcome, scatter = _against_formula(points, pictures)
+    formulas_of = ("general formula", "HMK", "its hypotheses")
     return {
-        "missed": [
-            (formula, _count(len(rows), "network"), _table(f"{formula}, refuted", rows))
-            for formula, rows in missed.items()
-            if rows
-        ],
+        "missed": missed,
         "outcome": f"The dimension of {proved} of {shown} is proved. {outcome}",
         "scatter": scatter,
-        "dimensions": _table("Dimension, and what the formulas say", map(_dimension_row, answered)),
+        "dimensions": _table(
+            "Dimension, and what the formulas say",
+            ("network", "parameters", "dimension", "evidence", *formulas_of, "upper bound"),
+            [_dimension_row(entry.name, entry.result) for entry in answered],
+        ),
         "observed": _table(
             "Dimensions that are observed, not proved",
-            (_observed_row(entry) for entry in answered if entry.result["evidence"] != "proved"),
+            ("network", "observed", "evidence", "proved interval", "chance of an error"),
+            [_observed_row(entry) for entry in answered if entry.result["evidence"] != "proved"],
         ),
     }
 
 
-def _interval(entry: Entry) -> str:
-    return f"{entry.result['lower_bound']} to {entry.result['upper_bound']}"
+def _dimension_row(name: str, result: Mapping[str, Any]) -> tuple[Cell, ...]:
+    formulas = "", "", ""
+    if paper := result["paper"]:
+        failing = f"fail: {'; '.join(paper['failing'])}" if paper["failing"] else "hold"
+        formulas = str(result["predicted"]), str(paper["value"]), failing
+    known = str(result["dimension"]), Word(result["evidence"])
+    upper = f"{result['upper_bound']}: {result['upper_bound_reason']}"
+    return name, str(result["parameters"]), *known, *formulas, upper
 
 
-def _dimension_row(entry: Entry) -> Row:
-    result, paper = entry.result, entry.result["paper"]
-    failing = "; ".join(paper["failing"]) if paper else ""
-    return {
-        "network": _name(entry),
-        "parameters": str(result["parameters"]),
-        "dimension": str(result["dimension"]),
-        "evidence": Word(result["evidence"]),
-        "general formula": str(result["predicted"]) if paper else "",
-        "HMK": str(paper["value"]) if paper else "",
-        "its hypotheses": (f"fail: {failing}" if failing else "hold") if paper else "",
-        "upper bound": f"{result['upper_bound']}: {result['upper_bound_reason']}",
-    }
-
-
-def _observed_row(entry: Entry) -> Row:
-    result = entry.result
-    return {
-        "network": _name(entry),
-        "observed": str(result["dimension"]),
-        "evidence": Word(result["evidence"]),
-        "proved interval": _interval(entry),
-        "chance of an error": (
-            f"{result['error_probability']:.1e}" if result["evidence"] == "modular" else ""
-        ),
-    }
+def _observed_row(entry: Entry) -> tuple[Cell, ...]:
+    observed, evidence = entry.result["dimension"], entry.result["evidence"]
+    chance = f"{entry.result['error_probability']:.1e}" if evidence == "modular" else ""
+    return entry.name, str(observed), Word(evidence), entry.interval, chance
 
 
 def _against_formula(
@@ -411,13 +392,13 @@ def _several(entries: Sequence[Entry], _: bool) -> Values:
     named = {"dimension": "dimension", "symmetries": "linear symmetries", "ideal": "minimal equations"}
     together = _together(entries)
     asks = [ask for ask in named if any(ask in row for row in together)]
-    rows: list[Row] = []
+    rows: list[tuple[Cell, ...]] = []
     for row in together:
         first = next(iter(row.values()))
-        answers = {named[ask]: _answer(row[ask].line) if ask in row else "" for ask in asks}
-        parameters = str(first.architecture.parameters)
-        rows.append({"architecture": _name(first), "parameters": parameters, **answers})
-    return {"together": _table("What is known of each architecture", rows)}
+        answers = (_answer(row[ask].line) if ask in row else "" for ask in asks)
+        rows.append((first.name, str(first.architecture.parameters), *answers))
+    headings = ("architecture", "parameters", *(named[ask] for ask in asks))
+    return {"together": _table("What is known of each architecture", headings, rows)}
 
 
 def _answer(line: Line) -> Cell:
@@ -439,47 +420,37 @@ def _together(entries: Sequence[Entry]) -> list[dict[str, Entry]]:
 def _strata(entries: Sequence[Entry], _: bool) -> Values:
     """The strata of every layer, and where HMK's Theorem 3.4 says something else about them."""
     differing, agreeing = list[Entry](), list[Entry]()
-    rows, differences = list[Row](), list[Row]()
+    rows, differences = list[tuple[Cell, ...]](), list[tuple[Cell, ...]]()
     for entry in entries:
         if not (result := entry.result):
             continue
-        strata, name, dimension = result["strata"], _name(entry), str(result["dimension"])
+        strata, dimension = result["strata"], str(result["dimension"])
         applies = all(row["singular_by_paper"] is not None for row in strata)
-        others: list[Row] = [
-            {
-                "layer": name,
-                "stratum": _triple(row),
-                "tangent space": in_words(row["tangent_bounds"][0]),
-                "dimension of M": dimension,
-                "singular": in_words(row["singular"]),
-                "by HMK": in_words(row["singular_by_paper"]),
-            }
-            for row in strata
-            if None not in (row["singular"], row["singular_by_paper"])
-            and row["singular"] != row["singular_by_paper"]
-        ]
-        differences += others
+        others = [row for row in strata if {row["singular"], row["singular_by_paper"]} == {True, False}]
+        for row in others:
+            tangent, *answers = row["tangent_bounds"][0], row["singular"], row["singular_by_paper"]
+            differences.append(
+                (entry.name, _triple(row), in_words(tangent), dimension, *map(in_words, answers))
+            )
         if others or applies:
             (differing if others else agreeing).append(entry)
-        rows.append(
-            {
-                "layer": name,
-                "dimension": dimension,
-                "coordinates": str(result["ambient"]),
-                "strata": str(len(strata)),
-                "singular": _triples(strata, "singular"),
-                "singular by HMK": _triples(strata, "singular_by_paper") if applies else "does not apply",
-                "boundary": _triples(strata, "boundary"),
-                "open": _triples(strata, "singular", None),
-            }
-        )
-    caption = "Strata that are singular, and smooth by HMK, or the other way round"
+        sizes = dimension, str(result["ambient"]), str(len(strata))
+        by_paper = _triples(strata, "singular_by_paper") if applies else "does not apply"
+        kinds = _triples(strata, "singular"), by_paper, _triples(strata, "boundary")
+        rows.append((entry.name, *sizes, *kinds, _triples(strata, "singular", None)))
+    sizes_and_kinds = "dimension", "coordinates", "strata", "singular", "singular by HMK", "boundary", "open"
     return {
         "number": len(differing),
         "applying": _count(len(differing) + len(agreeing), "layer"),
         "where": _where(differing, agreeing),
-        "differing": _table(caption, differences),
-        "strata": _table("Strata (rk V, rk A, rk [V; Aᵀ]) of every layer (proved)", rows),
+        "differing": _table(
+            "Strata that are singular, and smooth by HMK, or the other way round",
+            ("layer", "stratum", "tangent space", "dimension of M", "singular", "by HMK"),
+            differences,
+        ),
+        "strata": _table(
+            "Strata (rk V, rk A, rk [V; Aᵀ]) of every layer (proved)", ("layer", *sizes_and_kinds), rows
+        ),
     }
 
 

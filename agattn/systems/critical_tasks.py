@@ -21,7 +21,7 @@ from agattn.evidence import Source
 from agattn.geometry.critical_points.charts import FIRST, Chart, chart_of, singular_strata
 from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
 from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
-from agattn.geometry.critical_points.elimination import equation
+from agattn.geometry.critical_points.elimination import number_by_elimination
 from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.strata.strata import Stratum, open_stratum
@@ -145,7 +145,7 @@ def _numbers_of_critical_points(
     most = numbers_by_theorem(layer, "generic") if of_data else {}
     numbers = {}
     for n, stratum in enumerate(strata):
-        number = _eliminated(given, stratum if n else None, answer.problem.characteristic)
+        number = number_by_elimination(given, stratum if n else None, answer.problem.characteristic)
         numbers[stratum] = number, most[stratum][0] if stratum in most else None
     return numbers
 
@@ -155,17 +155,6 @@ def _loss_of(problem: Problem) -> Loss:
     data = problem.data
     block, [linear] = data["block"], data["linear"]
     return Loss(problem.layer, block, linear, Fraction(0), data["metric"], drawn=data["drawn"])
-
-
-def _eliminated(given: Loss, stratum: Stratum | None, characteristic: int) -> int | None:
-    """The number of critical points by elimination; ``None`` where it says nothing, or infinitely many."""
-    one_parameter = (given.layer.d, given.layer.d_out) == (2, 1)
-    if not one_parameter or given.rank < given.size or not any(given.linear):
-        return None
-    try:
-        return equation(given.layer, given, stratum).number(characteristic)
-    except InputError:  # all values of the parameter are critical
-        return None
 
 
 def _check_number(

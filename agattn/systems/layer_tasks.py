@@ -613,7 +613,7 @@ GENERIC_RANK = Task(
     "generic-rank",
     "the generic rank",
     SingleLayer,
-    lambda layer: dimension(layer.as_network(), force=True).lower_bound,
+    lambda layer: dimension(layer, force=True).lower_bound,
 )
 
 

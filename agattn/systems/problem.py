@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures.layered import Layered, check_arrays
 from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence, Source
 
@@ -293,11 +294,8 @@ def check_size(architecture: Architecture) -> None:
                 f"{architecture.name} has {size} {what}; the limit is {limit}. Use "
                 f"{argument('force', True)} to start all the same"
             )
-    if architecture.kind == "model":
-        from agattn.architectures.composition import Network, check_arrays
-
-        if isinstance(architecture, Network):
-            check_arrays(architecture)
+    if isinstance(architecture, Layered):
+        check_arrays(architecture)
 
 
 A = TypeVar("A", bound=Architecture)

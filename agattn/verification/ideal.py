@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from agattn.architectures import Architecture, as_attention, as_layer, one_layer
+from agattn.architectures import Architecture, as_layer, one_layer
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
 from agattn.engines.elimination import eliminate
@@ -212,5 +212,5 @@ def _ideal_of_model(model: Architecture, max_degree: int) -> ModelIdeal:
     if found.dimension is not None:
         return found
     log.info("dimension")
-    size = dimension(as_attention(model))
+    size = dimension(model)
     return found.replace(dimension=size.lower_bound) if size.evidence is Evidence.PROVED else found

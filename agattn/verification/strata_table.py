@@ -18,6 +18,7 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.strata.critical import BoundaryAnswer, BoundarySequence, boundary, stratum_criticality
 from agattn.geometry.strata.strata import (
+    ByStratum,
     Stratum,
     closure_order,
     image_dimension,
@@ -49,7 +50,7 @@ def singular_by_paper(layer: SingleLayer, stratum: Stratum) -> bool | None:
     return rank_at_most_one(layer, stratum)
 
 
-class StratumRow(Result):
+class StratumRow(ByStratum, Result):
     """One stratum."""
 
     layer: SingleLayer
@@ -60,21 +61,6 @@ class StratumRow(Result):
     singular_by_paper: Key[bool | None, "By HMK, Theorem 3.4, version 2; null outside its hypotheses."]
     local_type: Key[LocalType, "What the closure looks like near a point of the stratum."]
     nearby: BoundaryAnswer
-
-    @key
-    def r_v(self) -> Count:
-        """The rank of V."""
-        return self.stratum.r_v
-
-    @key
-    def r_a(self) -> Count:
-        """The rank of A."""
-        return self.stratum.r_a
-
-    @key
-    def r(self) -> Count:
-        """The rank of [V; Aᵀ]."""
-        return self.stratum.r
 
     @key
     def preimages(self) -> Positive | None:

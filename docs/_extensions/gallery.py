@@ -60,8 +60,8 @@ def write_inputs(folder: Path) -> None:
 def draw_limits(path: Path) -> None:
     """The slice through a head of rank one: curves of constant c, and the limits that no weights reach."""
     import numpy as np
+    from head_slice import DRAWN, head_slice
 
-    from agattn.geometry.sections.head_slice import DRAWN, head_slice
     from agattn.reports.drawing import save
     from agattn.reports.surface import Array, Line, Marks, Scene, draw, grid_triangles, joined
 

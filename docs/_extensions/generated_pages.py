@@ -185,7 +185,7 @@ def switches_of(family: Family) -> Iterator[tuple[str, Switch]]:
         "ALiBi": family.alibi,
     }
     named |= {f"biases of {letters}": switch for letters, switch in family.biases.items()}
-    named |= {"causal": family.causal} if isinstance(family.causal, Switch) else {}
+    named["causal"] = family.causal
     yield from ((what, switch) for what, switch in named.items() if switch.key)
 
 

@@ -1,4 +1,3 @@
-from dataclasses import FrozenInstanceError
 from math import comb
 
 import numpy as np
@@ -35,23 +34,6 @@ def test_one_token_has_cubic_forms_and_symmetric_matrices(d, d_out, a):
     )
 
 
-def test_attention_dimension_is_the_embedding_dimension_by_default():
-    assert SingleLayer(3, 2) == SingleLayer(3, 2, 3, 2)
-
-
-@pytest.mark.parametrize(
-    ("layer", "text"),
-    [
-        (SingleLayer(2, 1), "M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2"),
-        (SingleLayer(2, 1, t=7), "M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2"),
-        (SingleLayer(3, 2, 2, 1), "M(3,2,2): expected dim 11 in ℝ²⁰, t = 1"),
-        (SingleLayer(4, 2, 1), "M(4,2,1): expected dim 14 in ℝ⁸⁰, t ≥ 2"),
-    ],
-)
-def test_prints_itself(layer, text):
-    assert str(layer) == text
-
-
 @pytest.mark.parametrize("name", ["d", "d_out", "a", "t"])
 @pytest.mark.parametrize("value", [0, -1, 1.5, 2.0, "3", True, [2], float("nan")])
 def test_refuses_what_is_no_size(name, value):
@@ -63,10 +45,3 @@ def test_whole_numbers_of_other_types_become_ints():
     layer = SingleLayer(np.int64(3), np.int8(2), np.uint16(2))
     assert layer == SingleLayer(3, 2, 2)
     assert all(type(value) is int for value in layer.as_json().values())
-
-
-def test_is_frozen_and_hashable():
-    layer = SingleLayer(2, 1)
-    with pytest.raises(FrozenInstanceError):
-        layer.d = 3
-    assert len({layer, SingleLayer(2, 1, 2), SingleLayer(2, 1, 1)}) == 2

@@ -6,15 +6,13 @@ from math import factorial
 import flint
 import numpy as np
 import pytest
-from command_line import call, document
+from command_line import document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agattn as ag
 from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, RingArithmetic, to_balls
 from agattn.architectures import draw_parameters
-from agattn.architectures.model_file import AnyArchitecture, architecture_of, check
-from agattn.errors import InputError
 
 SOFTMAX = {"normalization": "softmax"}
 #: (widths; ranks), tokens, and the dimension of the jet of each order.
@@ -171,18 +169,6 @@ def test_a_jet_of_a_polynomial_network_is_its_part_of_low_degree():
     assert ag.Jet(network, 1).degree <= network.degree and ag.Jet(network, 1).input_degrees == (0, 1)
 
 
-def test_documents():
-    for network in (ag.DeepNetwork((2, 1), (1,), 2, **SOFTMAX), ag.Network([ag.Linear(2)], dim=2)):
-        jet = ag.Jet(network, 3)
-        assert jet.as_json() == {"network": network.as_json(), "jet": 3}
-        check(AnyArchitecture, jet.as_json())
-        assert architecture_of(jet.as_json()) == jet
-    with pytest.raises(InputError, match="Expected `int` >= 1"):
-        check(AnyArchitecture, jet.as_json() | {"jet": 0})
-    with pytest.raises(InputError, match=r"Expected `int` >= 1"):
-        check(AnyArchitecture, {"jet": 2, "network": network.as_json() | {"input": {"dim": 0}}})
-
-
 NETWORK = ["--dims", "2,1", "--ranks", "1", "-t", "2", "--normalization", "softmax", "--jet", "3"]
 
 
@@ -203,24 +189,8 @@ def test_an_engine_finds_the_equations_too():
     assert answer["dimension"] == 5 and len(answer["generators"]) == 5
 
 
-def test_scripts_name_the_command_that_writes_them():
-    written = call("emit", "implicit-ideal", *NETWORK)
-    assert f"agattn emit implicit-ideal --engine macaulay2 {' '.join(NETWORK)}" in written.out
-    assert "FILE --jet 2" in ag.emit(ag.Jet(ag.Network([ag.Linear(2)], dim=2), 2), "implicit-ideal").script
-
-
 def test_fibers_and_learning_coefficients(tmp_path):
     (tmp_path / "w.json").write_text('{"K_1": [[[1, 0]]], "Q_1": [[[0, 1]]], "V_1": [[[1, 1]]]}')
     found = document("fiber", *NETWORK, tmp_path / "w.json")
     assert (found["dimension"], found["upper_bound"]) == (1, 1)
     assert document("rlct", *NETWORK, tmp_path / "w.json")["bracket"]["lambda"] == "5/2"
-
-
-def test_a_model_file_has_jets(tmp_path):
-    (tmp_path / "model.toml").write_text(
-        '[input]\ndim = 2\ntokens = 2\n[[layer]]\ntype = "attention"\nout = 1\nrank = 1\n'
-        'normalization = { series = ["1", "1", "1/2"] }\n[[layer]]\ntype = "power"\ndegree = 2\n'
-    )
-    found = document("dimension", tmp_path / "model.toml", "--jet", "4")
-    assert found["evidence"] == "proved" and found["architecture"]["network"]["layer"][1]["degree"] == 2
-    assert found["architecture"]["network"]["layer"][0]["normalization"] == {"series": ["1", "1", "1/2"]}

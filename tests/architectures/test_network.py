@@ -14,7 +14,7 @@ from agattn.algebra.arithmetic import (
     to_balls,
 )
 from agattn.architectures import DeepNetwork, draw_parameters
-from agattn.architectures.network import check_tokens
+from agattn.architectures.layered import check_arrays
 from agattn.errors import TooLargeError
 from agattn.geometry.identifiability import virtual_weights as deep
 
@@ -85,6 +85,6 @@ def test_wrong_input_shape():
 
 
 def test_tokens_are_counted():
-    check_tokens(DeepNetwork((2, 2), (2,), t=1000))
-    with pytest.raises(TooLargeError, match="t is 3000"):
-        check_tokens(DeepNetwork((2, 2), (2,), t=3000))
+    check_arrays(DeepNetwork((2, 2), (2,), t=1000))
+    with pytest.raises(TooLargeError, match="layer 1 has arrays of 9000000 entries, for 12 inputs"):
+        check_arrays(DeepNetwork((2, 2), (2,), t=3000))

@@ -7,7 +7,6 @@ from layers_by_hand import compared, formula
 import agattn as ag
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import draw_parameters
-from agattn.architectures.model_file import read_toml
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import in_place, reduced
@@ -146,38 +145,6 @@ def test_the_symmetries_of_a_group_are_three_general_linear_groups():
 def test_the_state_of_a_delta_rule_is_turned_by_rotations():
     found = ag.symmetries(state(3, 1, 2, "delta", t=2))
     assert [(family.name, family.dimension) for family in found.families] == [("O(a)", 1), ("scaling", 1)]
-
-
-def test_model_files():
-    text = """
-[input]
-dim = 5
-tokens = 2
-
-[[layer]]
-type = "attention"
-out = 4
-rank = 2
-heads = 4
-kv_heads = 2
-value_rank = 2
-kv_latent = 3
-q_latent = 3
-
-[[layer]]
-type = "recurrence"
-out = 4
-rank = 2
-rule = "delta"
-heads = 1
-"""
-    layers = [
-        ag.Attention(4, 2, heads=4, kv_heads=2, value_rank=2, kv_latent=3, q_latent=3),
-        ag.Recurrence(4, 2, rule="delta"),
-    ]
-    found = read_toml(text, "model.toml")
-    assert found == ag.Network(layers, dim=5, tokens=2)
-    assert str(found).endswith("kv heads 2, kv latent 3, q latent 3) → recurrence 4 (rank 2, delta)")
 
 
 def test_a_network_has_the_groups_between_such_layers():

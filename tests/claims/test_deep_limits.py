@@ -78,9 +78,3 @@ def test_many_weights_are_left_alone():
     found = verify(network, IDS[1:], "native")
     assert {v.status for v in found.values()} == {Status.UNDECIDED}
     assert "5400 weights, more than 4000" in found["agattn.deep-boundary"].witness
-
-
-def test_a_long_list_of_weights_is_in_the_data_alone():
-    found = verdicts(DeepNetwork((6, 6, 6), (6, 6), t=2))["agattn.deep-not-closed"]
-    assert "the integer weights that the JSON lists" in found.witness
-    assert len(found.as_json()["limit"]["weights"]["K_1"]) == 6

@@ -6,9 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from command_line import call
 
-import agattn as ag
 from agattn.architectures import DeepNetwork
 from agattn.checker import UnreadableError, check
 from agattn.claims import NETWORK_CLAIMS
@@ -17,7 +15,7 @@ from agattn.errors import InputError
 from agattn.geometry.closedness.several_heads import closedness
 from agattn.verification.certificate import certify
 from agattn.verification.verify import verify
-from tests.faults.certificates import at, places
+from tests.faults.certificates import at, is_valid, places
 
 NAME = "agattn.heads-not-closed"
 OUTSIDE = {"squares": (3, 2, 2, 3), "products": (4, 1, 1, 3), "pencil": (5, 1, 3, 2)}
@@ -82,13 +80,6 @@ def test_a_wrong_witness_decides_nothing_and_a_closed_layer_refutes(monkeypatch)
 # Certificates -----------------------------------------------------------------------------------------------
 
 
-def is_accepted(document):
-    try:
-        return check(document)["valid"]
-    except UnreadableError:
-        return False
-
-
 def mutants(document, count):
     """The document with an integer changed, two exchanged, or something left out or doubled."""
     generator = random.Random(0)
@@ -118,7 +109,7 @@ def test_no_certificate_says_anything_false(kind):
     tried = accepted = 0
     for changed in mutants(document, 200):
         tried += 1
-        if is_accepted(changed):
+        if is_valid(changed):
             accepted += 1
             shape = [changed[name] for name in ("d", "d_out", "a", "h")]
             assert closedness(layer(*shape)).status == "not closed"
@@ -165,16 +156,3 @@ def test_the_closed_are_not_certified():
     for shape in ((3, 1, 2, 2), (5, 1, 3, 3), (3, 2, 2, 1)):
         with pytest.raises(InputError, match=r"cannot be certified.*it does not apply|has no certificate"):
             certify(layer(*shape), [NAME])
-
-
-def test_by_the_library_and_the_command_line(tmp_path):
-    document = ag.certificate(layer(2, 2, 1, 2), NAME)
-    said = "Certificate of M(2,2,1), heads 2, t ≥ 2: 1 claim, 1 certified (1 confirmed, 0 refuted)"
-    assert str(document) == said
-    file = tmp_path / "heads.json"
-    words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "-O", str(file)]
-    assert call("certificate", *words, "--claim", NAME).status == 0
-    assert json.loads(file.read_text(encoding="utf-8")) == document
-    said = call("check", str(file)).out
-    assert "valid        confirmed: M(2,2,1) with 2 heads is not closed" in said
-    assert "About M(2,2,1) with 2 heads, t ≥ 2.\nThe certificate is valid." in said

@@ -3,7 +3,7 @@
 import pytest
 
 import agattn as ag
-from agattn.claims import jets
+from agattn.claims import deep as jets
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability import softmax
@@ -187,8 +187,8 @@ def test_contact_orders_are_compared_up_to_a_size():
     for dims, ranks, said in (
         ((2, 2), (2,), ""),
         ((2, 3), (2,), "one width"),
-        ((2,) * (jets.MOST_LAYERS + 2), (2,) * (jets.MOST_LAYERS + 1), "layers and"),
+        ((2,) * (jets.MOST_IN_JETS + 2), (2,) * (jets.MOST_IN_JETS + 1), "layers and"),
         ((60, 60), (60,), "parameters at most"),
     ):
-        found = jets._too_large(ag.DeepNetwork(dims, ranks, 2, normalization="softmax"))
+        found = jets._too_many_orders(ag.DeepNetwork(dims, ranks, 2, normalization="softmax"))
         assert said in found and bool(found) is bool(said)

@@ -52,7 +52,7 @@ def test_normal_forms_that_prove_nothing() -> None:
     assert not form.flaw()
     assert "the ranks of" in changed(form, expected=(1, 1, 1, 0, 0, 1)).flaw()
     fixed = representative(form.layer, Stratum(1, 0, 1))[1]
-    V = tuple(tuple((((), int(x)),) if x else () for x in row) for row in fixed)
+    V = [[{(): int(x)} if x else {} for x in row] for row in fixed]
     assert "do not span all directions" in changed(form, weights=(*form.weights[:2], V)).flaw()
 
 

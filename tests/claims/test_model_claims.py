@@ -1,13 +1,11 @@
 """What is claimed about networks of any layers, polynomial maps, and architectures that a user wrote."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from command_line import call, document
 
 import agattn as ag
-from agattn.claims import CLAIMS, KINDS, MODEL_CLAIMS, claims_about, models
+from agattn.claims import MODEL_CLAIMS, claims_about, models
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence, Status
 from agattn.geometry.dimension.formulas import Bound
@@ -118,59 +116,3 @@ def test_an_architecture_of_another_kind_is_a_model():
 
     assert [claim.id for claim in claims_about(Squares())] == [DIMENSION, SYMMETRIES]
     assert ag.verify(Squares(), engine="native")[DIMENSION].computed == 2
-
-
-def test_a_new_claim_about_models_is_one_object(monkeypatch):
-    """Nothing but the tuple of its file tells the program of it, through both doors."""
-    new = replace(models.CLAIMS[0], id="agattn.new")
-    monkeypatch.setattr(models, "CLAIMS", (*models.CLAIMS, new))
-    assert [*ag.verify(CUBIC, engine="native")] == [DIMENSION, SYMMETRIES, "agattn.new"]
-    assert "  agattn.new\n" in call("verify", "--list").out
-
-
-def test_claims_are_about_layers_networks_or_models():
-    assert set(KINDS) == {"LAYER_CLAIMS", "NETWORK_CLAIMS", "MODEL_CLAIMS"}
-    assert all(CLAIMS[name].name for name in MODEL_CLAIMS)
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "m.toml").write_text(
-        '[input]\ndim = 3\n[[layer]]\ntype = "perceptron"\nwidths = [5, 1]\ndegree = 4\n'
-    )
-    (tmp_path / "maps.py").write_text(
-        "import agattn as ag\ndef squares(s):\n    return [s[0] ** 2, s[0] * s[1], s[1] ** 2]\n"
-        "conic = ag.PolynomialMap(squares, {'s': 2})\n"
-    )
-    return tmp_path
-
-
-def test_the_command(files):
-    found = document("verify", "m.toml", "--engine", "native")
-    assert {claim["id"]: claim["computed"] for claim in found["claims"]} == {DIMENSION: 14, SYMMETRIES: 14}
-    one = document("verify", "maps.py:conic", "--claim", DIMENSION)
-    assert [claim["verdict"] for claim in one["claims"]] == ["confirmed"]
-    shown = call("verify", "m.toml", "-O", "out")
-    assert shown.status == 0 and "agattn.model-symmetries: checked that no computed Jacobian" in shown.out
-    assert DIMENSION in (files / "out" / "report.md").read_text()
-
-
-def test_a_study_of_models(files):
-    (files / "grid.toml").write_text(
-        'ask = "verify"\nengine = "native"\n[[models]]\n[models.input]\ndim = 2\n'
-        '[[models.layer]]\ntype = "perceptron"\nwidths = [2, 1]\ndegree = 3\n'
-    )
-    ended = call("study", "grid.toml", "-O", "lines.jsonl", "--cache", files / "cache")
-    assert ended.status == 0, ended
-    pytest.importorskip("matplotlib")
-    written = call("report", "--study", "lines.jsonl", "-O", "study")
-    assert written.status == 0, written
-    assert DIMENSION in (files / "study" / "report.md").read_text()
-
-
-def test_a_report_without_verdicts_prints():
-    from agattn.verification.report import Report
-
-    report = Report(CUBIC, (), (), (), False, 0.0)
-    assert str(report).startswith("cubic(s: 2)") and report._repr_html_()

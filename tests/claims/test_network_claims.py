@@ -282,20 +282,3 @@ def test_questions_that_are_not_asked():
     assert "more than 800" in DIMENSION.infeasible(replace(wide, normalization="softmax"))
     assert "not tried" in RECOVERY.infeasible(DeepNetwork((17, 1), (1,), t=2, normalization="softmax"))
     assert RECURSION.infeasible(SKIP) and RECURSION.infeasible(HEADS) and not RECURSION.infeasible(BOTTLENECK)
-
-
-def test_every_claim_says_what_it_is():
-    for name, claim in CLAIMS.items():
-        assert claim.id == name and claim.statement and claim.latex and claim.source and claim.hypotheses
-
-
-@pytest.mark.parametrize(
-    ("dims", "ranks", "said"),
-    [
-        ((3, 3, 3), (1, 2), "the paper's equation 14 does not apply (needs a_i ≥ 2); it would give 20"),
-        ((2, 2, 2), (2, 2), "the paper's equation 14 applies; it agrees"),
-    ],
-)
-def test_a_dimension_says_whether_the_paper_agrees(dims, ranks, said):
-    found = network_dimension.dimension(DeepNetwork(dims, ranks, t=3))
-    assert found._lines()[-2] == said

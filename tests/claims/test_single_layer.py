@@ -6,7 +6,7 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
-from agattn.claims.claim import Finding, Findings, select
+from agattn.claims.claim import Finding, Findings
 from agattn.claims.ideal import EQUATIONS, HILBERT_VALUES, NUMBERS, PRODUCTS
 from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
 from agattn.claims.strata import FACTORIZATION, _facts, _judge_boundary
@@ -435,11 +435,6 @@ def test_the_closure_of_the_singular_points(d, d_out, dimension, degree, a):
     assert plain(found.computed) == plain(found.predicted) == {"dimension": dimension, "degree": degree}
 
 
-def test_several_failing_hypotheses_are_all_named():
-    failing = CLAIMS["lemma-A.3"].failing_hypotheses(SingleLayer(1, 1, 1, 1))
-    assert failing == ["t ≥ 2", "a > 1 or d' > 1", "d ≥ 2"]
-
-
 # Contradictions ---------------------------------------------------------------------------------------------
 
 CONTRADICTIONS = {
@@ -473,23 +468,6 @@ def test_contradictions_are_errors_that_show_both(claim, values, message):
 
 
 # The list of claims -----------------------------------------------------------------------------------------
-
-
-def test_every_claim_of_the_section_is_there():
-    assert set(CLAIMS) >= {
-        "lemma-3.1", "theorem-3.2", "corollary-3.3", "theorem-3.4.closed", "theorem-3.4.boundary",
-        "theorem-3.4.singular", "corollary-A.1", "corollary-A.2", "lemma-A.3", "corollary-A.4",
-        "proposition-A.5", "corollary-A.6", "agattn.degree", "agattn.singular-locus",
-        "agattn.tangent-dimension", "agattn.rank-one-locus",
-    }  # fmt: skip
-    for identifier, claim in CLAIMS.items():
-        assert claim.id == identifier and claim.statement and claim.latex and claim.source
-
-
-def test_select():
-    assert [c.id for c in select(CLAIMS, ())] == list(CLAIMS)
-    chosen = select(CLAIMS, ("lemma-A.3", "theorem-3.2", "lemma-A.3"))
-    assert [claim.id for claim in chosen] == ["lemma-A.3", "theorem-3.2"]
 
 
 def test_the_boundary_is_named_with_what_reaches_it():

@@ -2,22 +2,17 @@
 
 import hashlib
 import json
-import subprocess
 
 import jsonschema
 import pytest
-from command_line import ROOT, call, document, run, timeless
-from transcripts import end_mark
+from command_line import ROOT, call, document, run
 
-import agattn.verification.verify
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
 from agattn.documents import NAMES, check, schema
 from agattn.engines.catalogue import ENGINES
 from agattn.engines.emit import emit
 from agattn.errors import InputError
-from agattn.limits import limits
-from agattn.names import COMMANDS
 from agattn.systems.catalogue import build
 
 VERDICTS = {"confirmed", "refuted", "undecided", "inapplicable"}
@@ -32,10 +27,6 @@ def by_singular(singular, monkeypatch):
 # Schemas ----------------------------------------------------------------------------------------------------
 
 
-def test_every_command_with_json_has_a_schema():
-    assert set(COMMANDS) - {"schema"} <= set(NAMES)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_schemas_are_schemas(name):
     printed = json.loads(call("schema", name).out)
@@ -46,10 +37,6 @@ def test_schemas_are_schemas(name):
     with pytest.raises(InputError):
         check(name, {})
     assert printed == {"description": printed["description"], **json.loads(json.dumps(schema(name)))}
-
-
-def test_schema_lists_the_schemas():
-    assert call("schema").out.split() == sorted(NAMES)
 
 
 # doctor -----------------------------------------------------------------------------------------------------
@@ -64,12 +51,6 @@ def test_doctor(all_engines):
         assert entry["ok"] is True and entry["problem"] is None and entry["version"] == installation.version
     code, out, _ = call("doctor")
     assert code == 0 and out.count(": works (") == 3
-
-
-def test_doctor_without_engines(fakes):
-    result = document("doctor", status=3)
-    assert [(e["ok"], e["path"]) for e in result["engines"]] == [(False, None)] * 3
-    assert all("pip install 'agattn[engines]'" in e["problem"] for e in result["engines"])
 
 
 def test_doctor_finds_a_broken_engine(fakes):
@@ -110,37 +91,6 @@ def test_the_command_in_the_header_writes_the_script_again():
     line = next(line for line in script.splitlines() if "Written by:" in line)
     words = line.split("agattn ")[1].split()
     assert call(*words)[1] == script
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", ["macaulay2", "singular"])
-def test_emitted_scripts_run_by_hand(both_engines, engine, tmp_path):
-    installation = next(i for i in both_engines if i.engine.name == engine)
-    arguments = ("emit", "implicit-ideal", "-d", "2", "-o", "1", "--engine", engine)
-    script, whole = call(*arguments)[1], call(*arguments, "--machine")[1]
-    assert whole.startswith(script.removesuffix("quit;\n"))
-    # Singular reads its standard input by itself, and cannot always open it by name. Macaulay2 1.26 opens it
-    # by name where it is a file, not where it is a pipe.
-    names = ["/dev/stdin"] if engine == "macaulay2" else []
-    arguments = [str(installation.path), *installation.engine.arguments, *names]
-    file = tmp_path / "script"
-    printed = []
-    for text in (script, whole):
-        file.write_text(text, encoding="utf-8")
-        with file.open() as stdin:
-            ended = subprocess.run(
-                arguments, stdin=stdin, capture_output=True, text=True, timeout=60, cwd=tmp_path
-            )
-        printed.append(ended.stdout.splitlines())
-    people, lines = printed
-    assert people[:3] == ["dimension: 5", "degree: 4", "generators: 1"]
-    (generator,) = people[3:]
-    monomial = "y_(1,1,2,2)^2*y_(1,2,1,1)^2" if engine == "macaulay2" else "y(1)(1)(2)(2)^2*y(1)(2)(1)(1)^2"
-    assert monomial in generator
-    assert lines[:4] == people
-    lines = lines[4:]
-    assert lines[0].startswith("agattn-data 1 implicit-ideal ") and lines[1] == "integer dimension 5"
-    assert lines[-1] == end_mark(lines[1:-1])
 
 
 # run --------------------------------------------------------------------------------------------------------
@@ -196,17 +146,6 @@ def test_a_script_that_fails(tmp_path):
         assert told in ended.err and ended.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["M2", "m2", "Macaulay2", "MACAULAY2"])
-def test_engines_are_named_in_any_case(name):
-    words = ["emit", "fiber", "-d", "2", "-o", "1", "--engine"]
-    assert call(*words, name) == call(*words, "macaulay2")
-
-
-def test_run_over_a_finite_field(by_singular):
-    result = document("run fiber -d 2 -o 1 --engine singular --field 32003")
-    assert result["evidence"] == "modular" and result["answer"]["field"] == "ZZ/32003"
-
-
 def test_run_at_a_point(by_singular, tmp_path):
     file = tmp_path / "point.json"
     file.write_text('{"K": [[1, 2]], "Q": [["1/3", 1]], "V": [[0, -1]]}')
@@ -241,68 +180,6 @@ def test_verify_refutes(by_singular):
     point = "A = [[1, 0, 0], [0, 0, 0], [0, 0, 0]], V = [[1, 0, 0], [0, 1, 0]], of the stratum (2,1,2)"
     assert code == 1 and f"\ncorollary-A.4, refuted: at {point}, M is singular: " in out
     assert "dimension 14 > 13" in out and "so it is at (2,1,3)." in out
-
-
-def test_verify_prints_a_table(by_singular, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")  # each claim on one line
-    code, out, _ = call("verify -d 2 -o 1 --engine singular")
-    assert code == 0 and out.startswith("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2\n")
-    rows = {line.split()[0]: line.split()[1:3] for line in out.splitlines()[2 : 2 + len(CLAIMS)]}
-    assert rows == {claim: ["confirmed", "proved"] for claim in CLAIMS}
-    assert f"Singular {by_singular.version}" in out
-
-
-def test_verify_report(by_singular, tmp_path):
-    arguments = ["verify", "-d", "2", "-o", "1", "--engine", "singular", "--claim", "theorem-3.2"]
-    result = document(*arguments, "-O", str(tmp_path / "r"))
-    assert json.loads((tmp_path / "r" / "report.json").read_text()) == result
-    assert "| theorem-3.2 | confirmed | proved |" in (tmp_path / "r" / "report.md").read_text()
-    assert (tmp_path / "r" / "fiber-singular.sing").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", ["0", "7"])
-def test_the_same_seed_gives_the_same_output(by_singular, seed):
-    arguments = ["verify", "-d", "2", "-o", "2", "--engine", "singular", "--seed", seed]
-    one, other = (timeless(document(*arguments)) for _ in range(2))
-    assert json.dumps(one) == json.dumps(other)
-
-
-def test_verify_natively(fakes):
-    # No engine is there, and none is missed.
-    result = document("verify -d 2 -o 1 --engine native")
-    assert [(c["verdict"], c["evidence"], c["engine"]) for c in result["claims"]] == [
-        ("confirmed", "proved", "native")
-    ] * len(CLAIMS)
-    assert result["troubles"] == []
-    code, out, err = call("verify -d 2 -o 1 --engine native")
-    assert (code, err) == (0, "") and "\nComputed by exact linear algebra in " in out
-
-
-def test_the_seed_is_passed_on(monkeypatch):
-    seen = []
-
-    def report(*given):
-        seen.append(limits().seed)
-        return real(*given)
-
-    real = agattn.verification.verify._report
-    monkeypatch.setattr(agattn.verification.verify, "_report", report)
-    arguments = ["verify", "-d", "2", "-o", "1", "--engine", "native", "--claim", "corollary-3.3"]
-    for words in ([], ["--seed", "11"]):
-        assert call(*arguments, *words)[0] == 0
-    assert seen == [0, 11]
-
-
-def test_a_variable_that_names_no_program_is_told(by_singular, monkeypatch):
-    monkeypatch.setenv("AGATTN_M2", "/no/such/program")
-    arguments = ["verify", "-d", "2", "-o", "1", "--claim", "theorem-3.2"]
-    result = document(*arguments)
-    told = "AGATTN_M2 is '/no/such/program', which is not a program that can be run"
-    assert result["troubles"] == [told]
-    assert result["claims"][0]["engine"] == "native"
-    code, out, _ = call(*arguments)
-    assert code == 0 and f"\ntrouble: {told}\n" in out
 
 
 # membership -------------------------------------------------------------------------------------------------

@@ -39,18 +39,6 @@ def test_a_full_disk_is_one_line(tmp_path):
         assert "No space left" in ended.err, arguments
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_every_encoding_will_do(encoding, tmp_path):
-    environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": encoding}
-    decoder = "utf-8" if encoding == "ascii" else encoding
-    commands = COMMANDS[1:4]
-    found = run_each(tmp_path, commands, captured=(1, 2), environment=environment)
-    for arguments, ended in zip(commands, found, strict=True):
-        assert (ended.status, ended.err) == (int("theorem-3.4.singular" in arguments), ""), arguments
-        assert ended.out.decode(decoder)
-
-
 def test_json_is_json_in_every_encoding():
     words = ["strata", "-d", "2", "-o", "1", "--json"]
     ended, plain = run(*words, environment={"PYTHONIOENCODING": "latin-1"}), run(*words)
@@ -143,24 +131,6 @@ def named(words):
     return " ".join(words) if isinstance(words, list) else ""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "target"), [w for w in WRITING if w[1] != "x" and "-d" not in w[0][-3:-1]], ids=named
-)
-def test_a_full_disk_names_the_file(words, target, tmp_path, fakes):
-    fakes.write("M2", "exit 3")
-    words = prepared(tmp_path, words)
-    path = tmp_path / target
-    path.parent.mkdir(exist_ok=True)
-    path.symlink_to("/dev/full")
-    given = path.parent if "/" in target else path
-    status, _, err = call(*words, given)
-    told = err.splitlines()[-1]
-    assert status == 2 and str(path) in told and told.endswith("No space left on device"), err
-    assert "wrote" not in err and "Traceback" not in err
-    assert err.count("\n") == 1 + (words[0] == "study" and "/" in target)  # a study has told its count
-
-
 @pytest.mark.parametrize(("words", "target"), [w for w in WRITING if w[1] != "x"], ids=named)
 def test_a_full_disk_leaves_the_file_that_was_there(words, target, tmp_path, fakes):
     fakes.write("M2", "exit 3")
@@ -224,11 +194,6 @@ def test_closed_streams_are_no_traceback_and_refute_nothing(closed, tmp_path):
     for file in tmp_path.glob("x.*"):  # nothing else was written into what has the number of a closed stream
         text = file.read_text()
         assert json.loads(text) if file.suffix == ".jsonl" else text.startswith("--")
-
-
-def test_what_is_lost_as_stdout_is_closed_is_an_error(tmp_path):
-    [ended] = run_each(tmp_path, [["strata", "2", "1"]], streams=">&-")
-    assert ended.status == 2 and ended.err.endswith("the output: Bad file descriptor\n")
 
 
 def test_an_engine_prints_nowhere_where_stdout_is_closed(fakes, tmp_path):

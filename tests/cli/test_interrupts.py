@@ -212,45 +212,6 @@ def test_an_interrupt_that_is_lost_comes_again_and_ends_the_process(number):
     assert err == "agattn: interrupted; nothing was left behind\n"
 
 
-DESTRUCTOR = """
-import os, signal, time
-from agattn.cli import interrupts
-interrupts.catch()
-class Interrupted:
-    def __del__(self):
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.1)
-class Wrong:
-    def __del__(self):
-        raise ValueError("told")
-Wrong()
-Interrupted()
-print("begun", flush=True)
-try:
-    time.sleep(60)
-except KeyboardInterrupt:
-    print("again")
-"""
-
-
-@pytest.mark.slow
-def test_an_interrupt_of_a_destructor_is_silent_and_comes_again():
-    """Python goes on after what a destructor raises; of all but an interrupt it tells."""
-    process = start(code=DESTRUCTOR)
-    out, err = process.communicate(timeout=30)
-    assert out == "begun\nagain\n" and err.endswith("ValueError: told\n")
-    assert err.count("Exception ignored in") == 1 and "KeyboardInterrupt" not in err
-
-
-@pytest.mark.slow
-def test_an_interrupt_is_not_repeated_while_all_is_closed():
-    code = LOST.replace("        pass", "        time.sleep(3)\n        raise SystemExit('closed') from None")
-    process = start(code=code)
-    assert process.stdout.readline() == "begun\n"
-    process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=60) == ("", "closed\n")
-
-
 def test_an_interrupt_inside_of_numpy_is_no_error_of_agattn(monkeypatch):
     def broken(*_):
         raise SystemError("a class returned a result with an exception set") from KeyboardInterrupt()

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from functools import partial
 
 import numpy as np
 import pytest
@@ -38,12 +37,6 @@ def test_the_document_has_the_certificate_in_it(tmp_path):
     assert found["file"] is None and call("check", file).status == 0
 
 
-def test_without_a_file_it_says_how_to_write_one():
-    status, out, err = call(*THIN)
-    assert status == 1 and "2 claims, 2 certified" in out
-    assert err == "nothing was written; -O FILE.json writes the certificate\n"
-
-
 def test_on_stdout_there_is_nothing_but_the_certificate():
     ended = call(*THIN, "-O", "-")
     assert ended.status == 1 and json.loads(ended.out)["format"] == "agattn certificate 2"
@@ -64,30 +57,6 @@ def test_a_network_and_what_has_no_certificate():
 # Check
 
 
-@pytest.fixture
-def certificate(tmp_path):
-    path = tmp_path / "certificate.json"
-    claims = ["--claim", "theorem-3.4.singular", "--claim", "agattn.singular-locus"]
-    assert call("certificate 3 2 2", *claims, "-O", path).status == 1  # a claim is refuted
-    return path
-
-
-def test_valid(certificate):
-    found = document("check", certificate)
-    assert [claim["valid"] for claim in found["claims"]] == [True, True]
-    status, output, _ = call("check", certificate)
-    assert status == 0
-    assert "theorem-3.4.singular   valid" in output and "fails at (2,1,2), (2,1,3)" in output
-
-
-def test_changed(certificate):
-    changed = {**json.loads(certificate.read_text(encoding="utf-8")), "dimension": 14}
-    certificate.write_text(json.dumps(changed), encoding="utf-8")
-    status, out, _ = call("check", certificate)
-    assert status == 1 and "NOT VALID" in out
-    assert not document("check", certificate, status=1)["valid"]
-
-
 # Ideals
 
 
@@ -100,12 +69,6 @@ def test_json_follows_the_schema(arguments):
     for piece in document("ideal", *arguments)["degrees"]:
         total = sum(m["dimension"] * m["ideal"] for m in piece["modules"])
         assert total == piece["ideal_dimension"]
-
-
-def test_text_shows_the_resultant():
-    shown = call("ideal -d 2 -o 1").out
-    assert "M(2,1,2)" in shown
-    assert "resultants of two forms of one row" in shown
 
 
 def test_the_ending_says_the_format(tmp_path):
@@ -125,28 +88,6 @@ def test_the_ending_says_the_format(tmp_path):
     shown = [line.strip(" &\\").removesuffix(" = 0") for line in latex.splitlines() if "&" in line]
     read = [sympy.sympify(re.sub(r"(?<=\w) (?=\w)", "*", line)) for line in shown]
     assert read == names["equations"]
-
-
-@pytest.mark.slow
-@pytest.mark.engine("macaulay2")
-def test_engine_methods_fill_the_same_schema():
-    found = document("ideal -d 2 -o 1 --engine M2")
-    assert [piece["minimal_generators"] for piece in found["degrees"]] == [0, 0, 0, 1]
-
-
-@pytest.mark.slow
-@pytest.mark.engine("macaulay2", "singular")
-def test_completeness_is_reported():
-    found = document("ideal -d 2 -o 1 --complete --engine singular")["complete"]
-    assert (found["prime"], found["whole"], found["evidence"]) == (True, True, "proved")
-    found = document("ideal -d 2 -o 1 --complete")["complete"]
-    assert (found["prime"], found["whole"], found["evidence"]) == (None, True, "proved")
-    assert "irreducible hypersurface" in found["theorem"]
-    words = ["ideal", "-d", "2", "-o", "1", "--complete", "--engine", "SINGULAR"]
-    assert "\ncomplete: they generate a prime ideal" in call(*words).out
-    assert "\nnot complete: they cut out a variety of dimension 6" in call(*words, "--max-degree", "3").out
-    ended = call(*words, "--timeout", "0.01")
-    assert ended.status == 3 and "\nnot known to be complete: the engine did not finish" in ended.out
 
 
 @pytest.mark.slow
@@ -223,31 +164,9 @@ def test_numbers_by_theorem():
     assert [row["count"] for row in found["strata"]] == [3772, 100382]
 
 
-def test_what_is_printed(singular):
-    shown = call("critical-points -d 2 -o 1 --samples 2").out
-    assert "smooth part          1  ∞, of degree 4" in shown
-    assert "The loss is no distance: its W has rank 4 of 6." in shown
-
-
 # Real critical points
 
 SMALL = ["-d", "2", "-o", "1"]
-
-
-def test_the_real_ones_without_an_engine():
-    found = document("critical-points", *SMALL, "--real", "--seed", "9")
-    assert (found["regular"], found["method"], found["evidence"]) == (14, "elimination", "proved")
-    assert [(row["r"], row["count"]) for row in found["strata"]] == [(1, 14), (2, 10)]
-    assert [part["number"] for part in found["real_parts"]] == [2, 2, 2]
-    first = [(p["regular"], p["index"], p["in_m"]) for p in found["real"][:2]]
-    assert first == [(True, 0, True), (True, 1, True)]
-    assert {p["in_m"] for p in found["real"]} == {True, False}
-    for point in found["real"]:
-        assert point["gradient"] < 1e-15 and point["evidence"] == "proved"
-        for w in point["weights"]:
-            assert np.allclose(np.transpose(w["K"]) @ w["Q"], w["A"])
-    shown = call("critical-points", *SMALL, "--real", "--seed", "9").out
-    assert "smooth part: 2 real critical points of 14 complex ones (all: proved, by elimination)" in shown
 
 
 def test_weights_near_a_saddle(tmp_path):
@@ -265,20 +184,6 @@ def test_weights_near_a_saddle(tmp_path):
 
 
 # Identifiability
-
-LAYER = ("-d", 3, "-o", 2, "-a", 2)
-
-
-def test_every_parameter_has_a_row():
-    shown = call("identifiability", *LAYER)
-    rows = [line.split() for line in shown.out.splitlines() if line.startswith(("K ", "Q ", "V ", "K^T"))]
-    assert rows == [
-        ["K", "nonidentifiable", "–", "4", "of", "6", "proved"],
-        ["Q", "nonidentifiable", "–", "4", "of", "6", "proved"],
-        ["V", "globally", "a", "factor", "1", "of", "6", "proved"],
-        ["K^T", "Q", "globally", "a", "factor", "1", "of", "9", "proved"],
-    ]
-    assert "one common factor s: V by s, K^T Q by s⁻¹ (proved)" in shown.out
 
 
 def test_functions_and_weights(tmp_path):
@@ -303,26 +208,6 @@ def test_a_group_of_heads_in_a_file():
 
 
 # Singularities
-
-WIDE = ("--dims", "3,3,2", "--ranks", "3,3", "-t", 3)
-
-
-@pytest.mark.slow
-def test_the_table_and_the_document_say_the_same():
-    found = document("singularities", *WIDE)
-    shown = call("singularities", *WIDE)
-    assert shown.status == 0
-    words = " ".join(shown.out.split())
-    assert "singular proved L = 1 (several branches)" in words and "smooth branch proved" in words
-    assert "smooth proved" in words and "rk M_1 = 1 19 +3 29 singular proved (tangent" in words
-    assert "not closed (proved)" in words and "22; 36 kinds" in words
-    assert found["dimension"] == 22 and found["closed"] is False
-    assert found["limits"]["dimension"] == 21
-    assert "M_1 = k qᵀ, M_2 skew" in found["zeros"]
-    first = {kind["name"]: kind for kind in found["kinds"]}["rk M_1 = 1"]
-    assert (first["differential_rank"], first["tangent_lower"], first["singular"]) == (19, 29, "singular")
-    assert first["ranks"] == {"A": [1, 3], "V": [3, 2], "M": [1, 3], "L": [2]}
-    assert set(first["witness"][0]) == {"K_1", "Q_1", "V_1", "K_2", "Q_2", "V_2"}
 
 
 def test_a_layer_is_a_network_of_one_and_pairs_are_more(tmp_path):
@@ -349,27 +234,6 @@ def test_outside_the_hypotheses_the_paper_says_nothing():
     rows = document("strata -d 2 -o 1 -a 1")["strata"]
     assert {row["singular_by_paper"] for row in rows} == {None}
     assert [row["singular"] for row in rows] == [True, False, False]
-
-
-def test_table_names_every_stratum_and_the_difference():
-    output = call("strata -d 3 -o 2 -a 2").out
-    lines = output.splitlines()
-    [line] = [line for line in lines if line.startswith("(2,1,2)")]
-    assert "yes" in line and "no !" in line and "determinantal" in line
-    assert "…" not in output
-    assert "! HMK" not in call("strata -d 2 -o 1").out
-
-
-def test_hasse_diagram_is_the_same_every_time(tmp_path):
-    pytest.importorskip("matplotlib")
-    drawn = []
-    for name in ("one.svg", "two.svg"):
-        ended = call("strata -d 3 -o 2 -a 2 -O", tmp_path / name)
-        assert ended.status == 0, ended
-        drawn.append((tmp_path / name).read_bytes())
-    assert drawn[0] == drawn[1]
-    for label in ("(2,1,3)", "Q definite", "dim 13"):
-        assert label in drawn[0].decode()
 
 
 # Symmetries
@@ -410,17 +274,6 @@ def test_all_claims_about_a_network():
     assert set(verdicts.values()) == {"confirmed", "inapplicable"}
 
 
-def test_in_words():
-    status, out, _ = call(*BOTTLENECK)
-    assert status == 0 and out.startswith("M(4,3,4; 2,2), t = 3\n")
-    assert "theorem-3.7: checked near one random (M, L)." in out
-    rows = [line.split() for line in out.splitlines()]
-    assert ["theorem-3.7", "confirmed", "proved", "in", "part"] in [row[:5] for row in rows]
-    assert ["corollary-3.8", "confirmed", "proved", "33"] in rows  # checked as it stands
-    status, out, _ = call("verify --dims 3,3,3 --ranks 1,2 --engine native --claim corollary-3.8")
-    assert status == 0 and "inapplicable" in out and "18" in out
-
-
 @pytest.mark.slow
 def test_both_engines_and_the_whole_fiber(both_engines):
     (claim,) = document("verify --dims 2,2,1 --ranks 2,2 --engine all --claim theorem-3.7")["claims"]
@@ -443,83 +296,7 @@ def test_undecided_is_status_3():
     assert document(*arguments, status=3)["claims"][0]["computed"] is None
 
 
-def test_softmax_heads_and_skips():
-    more = ["--normalization", "softmax", "--claim", "theorem-3.9", "--claim", "conjecture-3.10"]
-    claims = document("verify --dims 3,2 --ranks 2", *more)["claims"]
-    assert [claim["verdict"] for claim in claims] == ["confirmed", "confirmed"]
-    more = ["-t", "2", "--heads", "2", "--claim", "agattn.multi-head-dimension"]
-    (claim,) = document("verify --dims 5,1 --ranks 3", *more)["claims"]
-    assert (claim["verdict"], claim["evidence"]) == ("confirmed", "modular in part")
-    more = ["--skip", "--claim", "agattn.skip-dimension"]
-    (claim,) = document("verify --dims 3,3,3 --ranks 2,2", *more)["claims"]
-    assert (claim["verdict"], claim["computed"]) == ("confirmed", 32)
-
-
-@pytest.mark.slow
-def test_the_task_of_the_fiber(engine_installation):
-    name = engine_installation.engine.name
-    arguments = ["virtual-fiber", "--dims", "2,2,1", "--ranks", "2,2", "--engine", name]
-    result = document("run", *arguments)
-    assert result["answer"]["rescaling@1"] == 1 and result["architecture"]["dims"] == [2, 2, 1]
-    assert document("emit", *arguments)["task"] == "virtual-fiber"
-
-
 # Dimensions, figures
-
-
-def test_dimension():
-    result = document("dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax")
-    assert (result["dimension"], result["evidence"], result["parameters"]) == (172, "proved", 280)
-    result = document("dimension --dims 5,1 --ranks 3 -t 2 --heads 2")
-    assert (result["evidence"], result["lower_bound"], result["upper_bound"]) == ("modular", 49, 50)
-
-
-def test_dimension_in_words():
-    status, out, _ = call("dimension --dims 3,3,3 --ranks 1,2")
-    assert status == 0
-    assert "dimension 18 (proved)" in out
-    assert "does not apply (needs a_i ≥ 2); it would give 20" in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "value", "theorem"),
-    [
-        ("-d 768 -o 64 -a 64", 143_359, "theorem-3.2"),
-        ("--dims 768,64 --ranks 64 -t 100000 --normalization softmax", 143_360, "theorem-3.9"),
-        ("--dims 768,64,64,768 --ranks 64,64,32 -t 3", 195_581, "agattn.network-dimension"),
-    ],
-)
-def test_a_theorem_decides_where_no_rank_is_taken(arguments, value, theorem):
-    result = document("dimension", *arguments.split())
-    assert (result["dimension"], result["evidence"], result["theorem"]) == (value, "proved", theorem)
-    assert (result["lower_bound_reason"], result["jacobian_shape"]) == ("theorem", None)
-    assert result["checked"] and result["seconds"] < 1 and result["paper"]["defect"] == 0
-    status, out, _ = call("dimension", *arguments.split())
-    assert status == 0
-    assert f"at least {value}: {theorem}, as its hypotheses hold: one " in out
-
-
-def test_figure_3(monkeypatch):
-    from agattn.reports import figure3
-
-    monkeypatch.setattr(figure3, "figure_3", partial(figure3.figure_3, [3, 4, 5]))  # of 3, ..., 10
-    rows = document("figure 3")["rows"]
-    assert [row["dimension"] for row in rows] == [25, 40, 57]
-    assert {row["evidence"] for row in rows} == {"proved"}
-
-
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_figures_are_the_same_files_every_time(tmp_path, suffix):
-    pytest.importorskip("matplotlib")
-    from agattn.reports.drawing import save
-    from agattn.reports.figure2 import draw_figure_2
-    from agattn.reports.figure3 import draw_figure_3, figure_3
-
-    for draw in (lambda: draw_figure_2(2), lambda: draw_figure_3(figure_3([3, 4]))):
-        files = [tmp_path / f"{k}{suffix}" for k in range(2)]
-        for file in files:
-            save(draw(), file)
-        assert files[0].read_bytes() == files[1].read_bytes() != b""
 
 
 def test_a_field_that_no_engine_was_asked_about_is_told():
@@ -548,10 +325,6 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
 def test_a_degree_with_too_many_digits_is_left_out_at_once():
     code, out, _ = call("ideal -d 1000000 -o 1 --max-degree 1 --json")
     assert code == 0 and json.loads(out)["degree"] is None
-
-
-def test_a_figure_that_is_not_drawn_says_how_to_draw_it():
-    assert call("figure 2").err.endswith("nothing was drawn; -O figure2.png draws it\n")
 
 
 # An architecture is one word.

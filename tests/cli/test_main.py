@@ -41,15 +41,6 @@ def test_the_help_of_a_command_imports_no_slow_library(command):
     assert not imported_by(f"{command} --help") & {*SLOW}
 
 
-def test_the_check_for_heavy_imports_would_notice():
-    assert {"numpy", "flint"} <= imported_by("strata 2 1")
-
-
-def test_a_schema_imports_the_class_of_its_document_alone():
-    imported = imported_by("schema verify", "schema emit")
-    assert not imported & {"sympy", "agattn.systems.catalogue", "agattn.claims.ideal"}
-
-
 def test_help_lists_the_commands_in_groups_and_the_main_one_first():
     status, out, _ = call("--help")
     assert status == 0 and "Exit status" in out
@@ -90,18 +81,6 @@ def test_version():
     assert call("--version")[1].strip() == f"agattn, version {__version__}"
 
 
-def test_module_and_function_are_one_command():
-    message = "agattn: d is 0; it must be a whole number of at least 1\n"
-    assert run("emit", "fiber", "-d", "0", "-o", "1") == (2, "", message)
-
-
-def test_emit_lists_the_tasks():
-    from agattn.systems.catalogue import TASKS
-
-    code, out, _ = call("emit --list")
-    assert code == 0 and [line.split()[0] for line in out.splitlines()] == list(TASKS)
-
-
 def test_a_reader_that_goes_away_is_no_error():
     ended = subprocess.run(
         f'"{sys.executable}" -m agattn emit strata-tangents -d 3 -o 3 2>errors.$$ | head -n 1; '
@@ -131,19 +110,6 @@ def test_help_is_no_error(words, capsys, monkeypatch):
 def test_claims_can_be_named_in_part(text, expected):
     found = document("verify -d 2 -o 1 --engine native --claim", text)
     assert [claim["id"] for claim in found["claims"]] == expected
-
-
-def test_why_a_claim_is_inapplicable_is_said():
-    out = call("verify -d 2 -o 1 -a 1 --engine native --claim 3.4").out
-    told = "theorem-3.4.singular do not apply: they assume a > 1 or d' > 1."
-    assert told in out
-
-
-def test_all_claims_are_listed():
-    from agattn.claims import LAYER_CLAIMS, MODEL_CLAIMS, NETWORK_CLAIMS
-
-    listed = re.findall("^  ([^ ].*)", call("verify --list").out, re.MULTILINE)
-    assert listed == [*LAYER_CLAIMS, *NETWORK_CLAIMS, *MODEL_CLAIMS]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

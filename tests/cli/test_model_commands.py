@@ -7,7 +7,7 @@ import pytest
 from command_line import call, document, validate
 
 import agattn as ag
-from agattn.architectures.model_file import read_model, read_toml
+from agattn.architectures.model_file import read_toml
 from agattn.documents import check
 from agattn.experiments.studies.jobs import read_lines
 
@@ -74,20 +74,6 @@ def test_a_fiber(models):
     said = call("fiber sums.toml one.json --other half.json")
     assert "dimension at the weights 6: the symmetries have 5 (neuron 5)" in said.out
     assert said.out.endswith("half.json: another function (proved)\n")
-
-
-def test_singularities(models):
-    shown = " ".join(call("singularities cubic.py:cubic").out.split())
-    assert "homogeneous of degree 3 in s, and 0 only where s = 0" in shown and "not known" not in shown
-
-
-def test_a_report(models):
-    found = document("report cubic.py:cubic -O r")
-    assert found["model"]["summary"].startswith("Dimension 2 in 4 coordinates, proved. Of 4 kinds of ")
-    said = (models / "r" / "report.md").read_text()
-    assert said.startswith("# Model twisted(s: 2)\n")
-    assert "agattn report cubic.py:cubic -O DIR" in said
-    assert found["files"] == ["r/report.html", "r/report.md"]
 
 
 def test_a_study_of_models(models):
@@ -271,17 +257,6 @@ def test_every_command_says_what_was_asked_about(files, name, given, more):
     assert found["architecture"] == FORMS[given]
 
 
-def test_a_head_in_a_model_file_is_a_layer_also_where_weights_have_the_names_of_a_network(files):
-    weights(files, HEAD)
-    assert document("fiber weights.json", *HEAD)["architecture"] == FORMS[LAYER]
-    assert document("rlct weights.json", *HEAD)["architecture"] == FORMS[LAYER]
-
-
-def test_an_engine_ran_on_what_was_asked_about(files, both_engines):
-    for given in (LAYER, ONE, MODEL):
-        assert document("run fiber", *given, "--engine", "singular")["architecture"] == FORMS[given]
-
-
 def test_files_and_lines_of_studies(files):
     assert call("ideal", *ONE, "--max-degree", "1", "-O", "equations.json").status == 0
     assert json.loads((files / "equations.json").read_text())["architecture"] == FORMS[ONE]
@@ -297,21 +272,3 @@ def test_files_and_lines_of_studies(files):
     for line in lines:
         assert line["architecture"] == line["result"]["architecture"]
         assert line["architecture"] in (FORMS[ONE], FORMS[MODEL])
-
-
-@pytest.mark.parametrize("verb", ["dimension", "singularities", "symmetries", "ideal", "verify"])
-def test_the_library_says_the_same(files, verb):
-    architectures = {
-        LAYER: ag.SingleLayer(2, 1),
-        NETWORK: ag.DeepNetwork((2, 1, 1), (1, 1), t=2),
-        ONE: ag.DeepNetwork((2, 1), (2,), t=2),
-        MODEL: read_model("model.toml"),
-    }
-    for given, architecture in architectures.items():
-        more = {"max_degree": 2} if verb == "ideal" else {"engine": "native"} if verb == "verify" else {}
-        assert getattr(ag, verb)(architecture, **more).as_json()["architecture"] == FORMS[given]
-
-
-def test_what_is_printed_of_a_layer_names_the_network_that_was_computed():
-    assert str(ag.dimension(ag.SingleLayer(2, 1))).startswith("M(2,1,2), t = 2: dimension 5")
-    assert str(ag.singularities(ag.SingleLayer(2, 1))).startswith("M(2,1,2), t = 2: dimension 5;")

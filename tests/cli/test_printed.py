@@ -14,8 +14,6 @@ from rich.console import Console
 
 import agattn.sheet.terminal
 from agattn import patience
-from agattn.cli.output import progress
-from agattn.names import COMMANDS
 from agattn.sheet.terminal import fold, print_folded, show
 
 #: A script and a schema are for programs: their lines are never folded.
@@ -82,10 +80,6 @@ def test_it_fits_80_columns(words, monkeypatch, tmp_path):
     assert words_of(wide.getvalue()) - words_of(printed) == Counter()
 
 
-def test_every_command_is_shown():
-    assert {words[0] for words in SHOWN} == {*COMMANDS} - {"schema"}
-
-
 def test_a_fold_breaks_no_number_and_no_relation():
     text = "  at most 143359: V = 0, dim M = 13 and λ from 13/2 to 1234567890123"
     for width in range(14, 80):
@@ -128,19 +122,3 @@ def test_a_terminal_is_told_what_takes_long_and_the_line_is_wiped_out(monkeypatc
     with patience.told("counting", after=60):
         pass
     assert capsys.readouterr().err == ""
-
-
-def test_a_command_tells_a_terminal_alone(monkeypatch, capsys):
-    monkeypatch.setattr(patience, "AFTER", 0.0)
-    with progress("rank") as tell:
-        tell("drawing")
-    assert capsys.readouterr().err == ""
-
-
-def test_verdicts_are_explained_in_words():
-    out = " ".join(call("verify 3 1 --engine native --claim A.6 --claim agattn.hilbert-function").out.split())
-    assert "corollary-A.6: A point of M is on the relative boundary iff it is critical" in out
-    assert "agattn.hilbert-function does not apply: it assumes d = 2 and t ≥ 2." in out
-    words = ["--dims", "2,2", "--ranks", "1", "--heads", "2", "-t", "2", "--claim", "agattn.heads-not-closed"]
-    out = " ".join(call("verify", *words).out.split())
-    assert "heads-not-closed: the heads that the JSON lists, with weights that diverge, add up to" in out

@@ -4,12 +4,9 @@ import re
 import sys
 
 import pytest
-from command_line import call, eventually
+from command_line import call
 
-import agattn as ag
-from agattn import patience
-from agattn.architectures.model_file import read_model
-from agattn.errors import InputError, printable
+from agattn.errors import printable
 
 #: Sets the title of a terminal, rings, turns it red, and reverses the letters that follow.
 EVIL = "\x1b]0;x\x07\x1b[31m\x9b31m\u202e"
@@ -129,20 +126,3 @@ def is_plain(text):
 def test_no_name_reaches_the_terminal_as_a_command(program, words):
     ended = call(*words)
     assert is_plain(ended.out) and is_plain(ended.err), (ended.out, ended.err)
-
-
-def test_nor_with_colours_nor_in_python(program, monkeypatch):
-    network = read_model("model.py:named")
-    assert is_plain(str(network)) and is_plain(repr(ag.dimension(network)))
-    with pytest.raises(InputError) as caught:
-        ag.fiber(network, {f"W{EVIL}": 1})
-    assert is_plain(str(caught.value))
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    out = call("dimension config.json --family gpt2").out
-    assert "\x1b[1m" in out and "\x1b[31m" not in out and "\\u001b[31m" in out
-
-
-def test_nor_while_it_is_waited_for(capsys):
-    with patience.told(f"dimension of {EVIL}", after=0) as tell:
-        tell(EVIL)
-        assert eventually(lambda: is_plain(capsys.readouterr().err))

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from command_line import call, document, eventually, start, timeless, validate
 
-from agattn.experiments.studies import grid as grid_module
-
 diskcache = pytest.importorskip("diskcache")
 SINGULAR = """
 engine = "native"
@@ -67,19 +65,6 @@ def test_lines_are_valid_and_in_order(study, cache):
     assert again[2] == "5 jobs (5 from the cache), 10 results: 9 confirmed, 1 refuted\n"
 
 
-def test_one_job_from_the_cache_is_counted(study):
-    one = 'ask = "strata"\n[layers]\nd = 2\nd_out = 1\n'
-    assert study(one)[2] == "1 job: 1 proved\n"
-    assert study(one)[2] == "1 job (1 from the cache): 1 proved\n"
-
-
-def test_the_example(study):
-    status, text, _ = call("study --example")
-    assert status == 0 and text.startswith("# A study")
-    status, lines, _ = study(text, "--workers", "0")
-    assert status == 1 and len(lines) == 18  # (3,2,2) refutes the theorem
-
-
 def test_options_about_the_cache(study, cache, tmp_path):
     text = DIMENSION.replace(", [5, 1]", "")
     assert study(text, "--no-cache", "--workers", "0")[0] == 0 and not cache.exists()
@@ -108,21 +93,6 @@ def test_parts_together_are_the_study(study):
     assert study(SINGULAR, "--part", "9/9") == (0, "", "0 jobs\n")
 
 
-def test_a_table_of_the_answers_is_shown(tmp_path, cache):
-    """Without --json and without -O -: of every question, and of a job that fails."""
-    (tmp_path / "grid.toml").write_text(
-        'ask = ["dimension", "symmetries", "ideal"]\nmax_degree = 2\n'
-        "[[networks]]\ndims = [[3, 2]]\nranks = [[2]]\nt = 2\n"
-    )
-    status, out, err = call("study", tmp_path / "grid.toml")
-    rows = [line.partition("t = 2  ")[2].split(maxsplit=1) for line in out.splitlines()[2:]]
-    assert status == 0 and err == "3 jobs: 3 proved\n"
-    assert [row[0] for row in rows] == ["dimension", "symmetries", "ideal"]
-    answers = [" ".join(row[1].split()) for row in rows]
-    assert answers[0] == "13 proved" and answers[2] == "45 of degree 2, to degree 2 proved"
-    assert call("study", tmp_path / "grid.toml", "-O", "-").out.startswith("{")
-
-
 def test_exit_statuses(study, fakes):
     modular = 'ask = "dimension"\n[[networks]]\ndims = [5, 1]\nranks = [3]\nheads = 2\nt = 2\n'
     status, lines, err = study(modular, "--workers", "0")
@@ -147,13 +117,6 @@ def test_exit_statuses(study, fakes):
     assert study(crash, "--timeout", "0.2")[1][0]["cached"]  # a limit that was reached is kept
     [line] = study(crash, "--timeout", "0.3", "--workers", "0")[1]
     assert not line["cached"]  # another limit is another job
-
-
-def test_too_many_jobs(study, monkeypatch):
-    monkeypatch.setattr(grid_module, "MAX_JOBS", 4)
-    status, _, err = study(SINGULAR)
-    assert status == 2 and "jobs and the limit is 4; use --force" in err
-    assert study(SINGULAR, "--force", "--dry-run")[1] == "5 jobs, 0 of them cached\n"
 
 
 # Interrupts, in processes of their own
@@ -317,26 +280,3 @@ def test_reports_of_a_study(study, tmp_path):
     found = document("report --study", results, "--grid", grid, "-O", other, status=1)
     assert {path.name: path.read_bytes() for path in Path(other).iterdir()} == bytes_before
     assert found["study"]["jobs"] == 5 and len(found["files"]) == 5
-
-
-def test_the_bar_is_for_terminals(study):
-    """With lines going to a file and stderr to a terminal there is a bar; it does not disturb the lines."""
-    import pty
-
-    controller, terminal = pty.openpty()
-    study(SINGULAR, "--dry-run")
-    grid = Path(os.environ["AGATTN_CACHE"]).parent / "grid.toml"
-    process = start("study", grid, "--json", stderr=terminal, environment={"TERM": "xterm", "COLUMNS": "120"})
-    os.close(terminal)
-    shown = b""
-    while process.poll() is None or not shown.endswith(b"refuted\r\n"):
-        try:
-            shown += os.read(controller, 4096)
-        except OSError:  # the terminal has no writer any more
-            break
-    out = process.stdout.read()
-    os.close(controller)
-    assert process.wait(30) == 1
-    assert all(json.loads(line) for line in out.splitlines()) and len(out.splitlines()) == 5
-    text = shown.decode()
-    assert "5/5" in text and "9 confirmed, 1 refuted" in text

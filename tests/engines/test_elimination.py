@@ -11,7 +11,6 @@ from transcripts import asking, sealed
 
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.documents import check
 from agattn.engines import elimination
 from agattn.engines.catalogue import engine_named
 from agattn.engines.elimination import Completeness, check_generators, eliminate
@@ -22,11 +21,9 @@ from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.generation import Generated
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.ideal.invariants import FamilyComparison, LieFlattening
 from agattn.geometry.strata.closures import compute_stratum_ideal
 from agattn.geometry.strata.strata import Stratum
 from agattn.limits import limited
-from agattn.sheet.result import UNSET
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import degree_of_closure, hilbert_bounds
 
@@ -348,59 +345,10 @@ def test_the_theorem_on_regular_elements_takes_all_equations_that_cut_out_the_cl
     assert found == degrees
 
 
-def test_the_theorem_is_asked_for_modulo_its_prime_and_may_take_too_long(monkeypatch):
-    layer = SingleLayer(2, 3)
-    ideal = compute_ideal(layer, 4)
-    asked = telling(monkeypatch, {})
-    assert elimination._is_regular(ideal, NO_ENGINE) is None
-    assert asked == [("M(2,3,2)", 32003, "regular hilbert-1 hilbert-2 hilbert-3 hilbert-4")]
-    telling(monkeypatch, {f"hilbert-{n}": ideal.hilbert_function(n) for n in range(1, 5)} | {"regular": 1})
-    found = check_generators(ideal, NO_ENGINE)
-    assert (found.whole, found.regular, found.prime, found.modulus) == (True, True, None, 32003)
-
-
 def test_few_outputs_stand_for_many():
     for d_out, name in ((2, "M(2,2,1)"), (3, "M(2,3,1)"), (4, "M(2,3,1)"), (7, "M(2,3,1)")):
         small = elimination._smallest(compute_ideal(SingleLayer(2, d_out, 1), 2))
         assert (small.name, small.max_degree) == (name, 2)
-
-
-def test_how_far_is_looked_natively(monkeypatch):
-    """At once to degree 5, and on without a limit where the engine alone says that equations are missing."""
-    looked = []
-    monkeypatch.setattr(elimination, "_missing_piece", lambda ideal, *last: looked.append(last))
-    for prime, then in ((1, []), (0, [()])):
-        telling(monkeypatch, RIGHT | {"prime": prime})
-        check_generators(compute_ideal(SMALL, 3), NO_ENGINE)
-        assert looked == [(5,), *then]
-        looked.clear()
-    piece = compute_ideal(SMALL, 4).degrees[-1]
-    monkeypatch.setattr(elimination, "_missing_piece", lambda ideal, *last: looked.append(last) or piece)
-    assert check_generators(compute_ideal(SMALL, 3), NO_ENGINE).whole is False and looked == [(5,)]
-
-
-def test_a_contradiction_says_who_disagrees(monkeypatch):
-    telling(monkeypatch, RIGHT | {"degree": 19})
-    with pytest.raises(
-        DisagreementError,
-        match=r"^M\(2,2,1\): Singular and the native .* of the equations to degree 4 the engine says that"
-        r" they cut out a variety of degree 19, and M̄ has degree 20$",
-    ):
-        check_generators(compute_ideal(SMALL, 4), NO_ENGINE)
-
-
-def test_a_layer_with_many_outputs_is_asked_about_where_one_with_few_stays_open(monkeypatch):
-    for name in ("_missing_piece", "_is_regular"):
-        monkeypatch.setattr(elimination, name, lambda *_: None)
-    monkeypatch.setattr(elimination, "hilbert_bounds", lambda *_: {})
-    dimension, degree = SingleLayer(2, 3, 1).expected_dimension, degree_of_closure(SingleLayer(2, 3, 1))
-    ideal = compute_ideal(SingleLayer(2, 4, 1), 2)
-    for prime, names in ((1, ["M(2,3,1)"] * 2), (0, ["M(2,3,1)"] * 2 + ["M(2,4,1)"] * 2)):
-        asked = telling(monkeypatch, {"dimension": dimension, "degree": degree, "prime": prime})
-        found = check_generators(ideal, NO_ENGINE, characteristic=101)
-        assert [name for name, *_ in asked] == names
-        assert (found.whole, found.asked_of) == ((True, "M(2,3,1)") if prime else (None, None))
-        assert (found.known_to, found.characteristic) == (2, 101)
 
 
 class Counted:
@@ -469,51 +417,6 @@ def test_missing_equations_are_looked_for_in_the_next_two_degrees(monkeypatch, l
     assert (piece and piece.minimal_generators) == (degree and 1)
 
 
-@pytest.mark.parametrize(
-    ("sizes", "codimension", "points"), [((2, 3), 9, 3), ((3, 1), 7, 3), ((3, 1, 2), 7, 2), ((2, 3, 1), 9, 1)]
-)
-def test_gradients_are_looked_at_where_not_both_ranks_are_at_most_one(
-    monkeypatch, sizes, codimension, points
-):
-    """Those of the equations to degree 4 of the layer with a = d, at the strata of the layer."""
-    layer, asked, looked = SingleLayer(*sizes), [], []
-
-    def ideal(layer, degree, force):
-        asked.append((layer, degree))
-        return SimpleNamespace(equations=lambda: ["f"])
-
-    monkeypatch.setattr(elimination, "compute_ideal", ideal)
-    for less in (0, 1):
-        monkeypatch.setattr(
-            elimination, "gradient_rank", lambda *given, n=codimension - less: looked.append(given) or n
-        )
-        looked.clear()
-        assert bool(elimination._smooth_outside_rank_one(layer)) is not bool(less)
-        assert len(looked) == (1 if less else points)
-    assert asked == [(SingleLayer(layer.d, layer.d_out), 4)] * 2
-    assert {(*equations, p) for equations, _, p in looked} == {("f", 32003)}
-
-
-def test_the_script_has_the_equations_and_the_questions(monkeypatch):
-    scripts = []
-
-    def answered(problem, installation, script):
-        scripts.append((problem, script))
-        return SimpleNamespace(answer=SimpleNamespace(integers={"regular": 1, "hilbert-2": 63, "prime": 0}))
-
-    monkeypatch.setattr(elimination, "run", answered)
-    ideal = compute_ideal(SMALL, 2)
-    y = elimination.coordinate_ring(SMALL).gens
-    asked = elimination._ask(ideal, NO_ENGINE, 101, ("hilbert-2", "regular"), y[0] * y[5])
-    assert asked == [63, 1]
-    assert elimination._ask(ideal, NO_ENGINE, 0, ("prime",)) == [0]
-    (first, text), (second, other) = scripts
-    assert (first.characteristic, second.characteristic) == (101, 0)
-    assert first.data["hilbert_function"] == second.data["hilbert_function"] == (1, 12, 63)
-    assert first.data["max_degree"] == 2 and first.data["element"] in text and "element" not in second.data
-    assert "y(1)(1)(1)(1)" in first.data["element"].replace(" ", "") and "isPrime" in other
-
-
 def eliminated(monkeypatch, architecture, forms, values, **given):
     """The ideal of dimension 5 and degree 4 with these forms in its ring, and this Hilbert function."""
     asked = []
@@ -554,25 +457,6 @@ def test_what_is_not_eliminated(monkeypatch):
         eliminate(AFFINE, 2, NO_ENGINE)
     with pytest.raises(TooLargeError, match="the limit is 60"):
         eliminate(SingleLayer(4, 2), 2, NO_ENGINE)
-
-
-def test_an_ideal_beside_what_was_found_out_about_it():
-    for layer, tokens in ((SingleLayer(2, 1), 2), (SingleLayer(2, 2, 1, 1), 1)):
-        ideal = compute_ideal(layer, 4)
-        assert len(ideal.generators) > 0  # which are found once
-        plain = elimination.examined(ideal, None, None)
-        assert plain.as_json() == ideal.as_json() and plain.generators is ideal.generators
-        flattening = LieFlattening(3, 4, 2) if tokens == 1 else None
-        compared = FamilyComparison(layer, (), (), 3, flattening=flattening)
-        complete = Completeness(6, 20, 6, 20, True, 0)
-        found = elimination.examined(ideal, compared, complete)
-        assert (found.invariants, found.complete) == ((), complete)
-        assert (found.named_families is UNSET, found.lie_flattening is UNSET) == (tokens == 1, tokens == 2)
-        more = {"invariants", "complete", "lie_flattening" if tokens == 1 else "named_families"}
-        document = found.as_json()
-        assert set(document) - set(ideal.as_json()) == more
-        document["complete"]["more"] = 1
-        check("ideal", document | {"schema": "agattn/ideal/1"})
 
 
 def test_the_element_vanishes_where_both_ranks_are_at_most_one_and_not_on_the_closure():

@@ -1,10 +1,9 @@
-import re
 from fractions import Fraction
 
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.engines.catalogue import ENGINES, MACAULAY2, MSOLVE, SINGULAR, engine_named
+from agattn.engines.catalogue import ENGINES, MACAULAY2, MSOLVE, SINGULAR
 from agattn.engines.emit import emit
 from agattn.engines.run import run
 from agattn.errors import InputError
@@ -17,7 +16,6 @@ from agattn.systems.problem import Task
 TWO_TOKENS = ((1, 1), (1, 2, 3), (2, 1), (2, 2, 1), (2, 1, 5), (3, 1, 2))
 ONE_TOKEN = (SingleLayer(2, 1, t=1), SingleLayer(2, 2, 1, t=1))
 LAYERS = [*(SingleLayer(*sizes) for sizes in TWO_TOKENS), *ONE_TOKEN]
-COMMENT = {"macaulay2": "--", "singular": "//", "msolve": "#"}
 engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
 
 
@@ -51,50 +49,6 @@ def can(engine, problem):
     return problem.form in engine.tasks and not {r.name for r in problem.results}.intersection(engine.lacks)
 
 
-@pytest.mark.parametrize(
-    ("engine", "problem"),
-    [
-        pytest.param(engine, problem, id=f"{engine.name}-{problem.command.removeprefix('agattn emit ')}")
-        for engine in ENGINES.values() for problem in PROBLEMS if can(engine, problem)
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("machine", [False, True], ids=["", "machine"])
-def test_scripts_read_as_if_written_by_hand(engine, problem, machine):
-    script = emit(problem, engine, machine=machine)
-    assert script == emit(problem, engine, machine=machine)
-    lines = script.split("\n")
-    assert script.endswith("\n") and not script.endswith("\n\n")
-    assert "\n\n\n" not in script and not script.startswith("\n")
-    assert not [line for line in lines if line != line.rstrip() or "\t" in line]
-    assert script.isascii()  # older engines and terminals
-    # Nothing of the template shows.
-    assert not re.search(r"\{[{%#]|[%#]\}|ENGINE|None|undefined", script.replace("{{", "").replace("}}", ""))
-
-    header = lines[: lines.index("")]
-    assert all(line.startswith(COMMENT[engine.name]) for line in header)
-    layer = problem.layer
-    command = problem.command.replace("ENGINE", engine.name)
-    assert f"Written by: {command}" in header[-1]
-    assert problem.title in header[0]
-    assert "Henry, Marchetti, Kohn" in "\n".join(header)
-    assert (
-        f"d = {layer.d}, d' = {layer.d_out}, a = {layer.a}, {'t = 1' if layer.t == 1 else 't >= 2'}" in script
-    )
-
-    assert script.count(f"agattn-data 1 {problem.task} {problem.digest}") == machine
-    assert (
-        script.count("agattn-end ")
-        == machine
-        == script.count("checksum = 0") + script.count("bigint checksum;") + script.count("$(cksum <")
-    )
-    # The last part is added, and nothing before it changes.
-    assert emit(problem, engine, machine=True).startswith(script.removesuffix("quit;\n"))
-    if engine.by_shell:  # whose numbers are read off a basis
-        return
-    for result in problem.results:
-        assert result.name in script
-
-
 @engines
 def test_points_appear_exactly(engine, tmp_path):
     file = tmp_path / "point.json"
@@ -118,11 +72,6 @@ def test_what_an_engine_cannot_do_is_refused_in_one_line():
     tasks = (*TASKS.values(), *MODEL_TASKS.values())
     assert MSOLVE.tasks == {task.form for task in tasks if task.systems is not Task.systems}
     assert MACAULAY2.tasks == SINGULAR.tasks == {task.form for task in tasks} | {"complete-ideal"}
-
-
-def test_unknown_engines_are_named():
-    with pytest.raises(InputError, match="'singlar'; did you mean 'singular'"):
-        engine_named("singlar")
 
 
 # The scripts, run: every task on every installation. ----------------------------------------------------

@@ -1,10 +1,6 @@
-import os
 import re
-import subprocess
-import sys
 
 import pytest
-from command_line import ROOT
 
 from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
 from agattn.engines.locate import INSTALL, candidates, locate
@@ -110,30 +106,3 @@ def test_a_program_without_a_version(fakes):
 def test_every_installation_works_and_states_its_version(engine_installation, msolve_installation):
     for found in (engine_installation, msolve_installation):
         assert found.problem() is None and re.fullmatch(r"\d+\.\d[.\d]*", found.version)
-
-
-HIDDEN = "from agattn.engines import locate\nlocate.candidates = lambda engine: []\n"
-#: A test by a fixture with other parameters, one by a mark, one with both, and a doctest.
-ASKING = [
-    "tests/engines/test_tangent_cone.py::test_tangent_cones",
-    "tests/faults/test_faults.py::test_damaged_answers_never_decide_wrongly",
-    "tests/systems/test_model_tasks.py::test_part_of_the_ideal_is_what_the_ideal_has_in_these_degrees",
-    "agattn/engines/msolve.py::agattn.engines.msolve",
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ci", ["", "true"])
-def test_without_engines_tests_are_skipped_with_the_reason_but_not_in_ci(tmp_path, ci):
-    (tmp_path / "hidden.py").write_text(HIDDEN)
-    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "-q", "-p", "hidden", "-p", "no:cacheprovider", *ASKING],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": path, "CI": ci}, capture_output=True, text=True,
-    )  # fmt: skip
-    said = ended.stdout
-    if ci:
-        assert ended.returncode == 1 and "skipped" not in said and "passed" not in said, said
-    else:
-        assert ended.returncode == 0 and said.splitlines()[-1].startswith("7 skipped"), said
-        assert "Singular was not found" in said and "msolve was not found" in said

@@ -7,7 +7,7 @@ from math import inf, nan
 from pathlib import Path
 
 import pytest
-from transcripts import end_mark
+from transcripts import block, fibers
 
 from agattn.architectures import SingleLayer
 from agattn.cli.main import main
@@ -21,7 +21,6 @@ from agattn.errors import (
     EngineCrashedError,
     EngineError,
     EngineMemoryError,
-    EngineNotFoundError,
     EngineTimeoutError,
     EngineVariableError,
     InputError,
@@ -32,6 +31,7 @@ from agattn.limits import Limits, limited
 from agattn.systems.catalogue import build
 from agattn.systems.layer_tasks import FIBERS
 from agattn.verification.verify import verify
+from tests.faults import engines
 
 LAYER = SingleLayer(2, 1)
 PROBLEM = build("fiber", LAYER)
@@ -41,90 +41,52 @@ MODULAR = build("fiber", LAYER, characteristic=PRIME)
 CLAIM = "corollary-A.2"  # needs the fibers, and nothing else will do
 
 
-def block(problem, values, keep=lambda lines: lines, more=()):
-    """A well-formed transcript of integers, and of more lines, as a command for a shell."""
-    lines = [*(f"integer {name} {value}" for name, value in values.items()), *more]
-    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end_mark(lines)]
-    return "; ".join(f"echo '{line}'" for line in keep(text))
-
-
-def fibers(**changes):
-    """The true answer to PROBLEM for M(2,1,2), but for some changes."""
-    right = {
-        "escapes@1,1,1": 0, "length@1,1,1": 2, "points@1,1,1": 1,
-        "escapes@1,1,2": 0, "length@1,1,2": 2, "points@1,1,2": 2,
-        "escapes@1,2,2": 0, "length@1,2,2": 1, "points@1,2,2": 1,
-    }  # fmt: skip
-    return right | {name.replace("_", "@").replace("x", ","): value for name, value in changes.items()}
-
-
-CRITICAL_VALUES = {
-    f"{name}@{label}": value
-    for label, value in {
-        "0,0,0": 6, "1,0,1": 2, "0,1,1": 4, "0,2,2": 4, "1,1,1": 2, "1,1,2": 1, "1,2,2": 1,
-    }.items()
-    for name in ("kernel-dimension", "cone-dimension")
-}  # fmt: skip
-OTHER = build("fiber", SingleLayer(2, 1, 1))
-
-# What a program does · the error · the exit status of a command that depends on it · what the message says.
+#: Programs that misbehave, with the exit status of a command that depends on them, and two that say why.
+PROGRAMS = engines.KINDS | {
+    "is killed and says why": ("echo 'error: stack overflow' >&2; kill -9 $$", 4),
+    "is foreign": ("kill -ILL $$", 4),
+}
+#: The error, and what the message says.
 MISDEEDS = {
-    "sleeps": ("sleep 300", EngineTimeoutError, 3, "stopped after 0.7 s, its time limit"),
-    "sleeps with children": ("sleep 300 & sleep 300; wait", EngineTimeoutError, 3, "time limit"),
-    "spins": ("while :; do :; done", EngineTimeoutError, 3, "time limit"),
-    "is killed": ("kill -9 $$", EngineCrashedError, 4, "killed by signal 9"),
-    "is killed and says why": (
-        "echo 'error: stack overflow' >&2; kill -9 $$", EngineCrashedError, 4,
-        "killed by signal 9: error: stack overflow",
-    ),
-    "crashes": ("kill -SEGV $$", EngineCrashedError, 4, f"killed by signal {int(signal.SIGSEGV)}"),
-    "is foreign": ("kill -ILL $$", EngineCrashedError, 4, "install another build of it"),
-    "fails": ("echo 'line 3: error: no' >&2; exit 1", EngineCrashedError, 4, "status 1: line 3: error: no"),
-    "fails after its answer": (block(PROBLEM, fibers()) + "; exit 1", EngineCrashedError, 4, "exit status 1"),
-    "garbage": ("head -c 100000 /dev/urandom", TranscriptError, 4, "printed no data block"),
-    "nothing": ("exit 0", TranscriptError, 4, "printed no data block"),
-    "only talks": ("echo I am not an engine", TranscriptError, 4, "printed no data block"),
-    "answers another problem": (block(OTHER, fibers()), TranscriptError, 4, "answers another problem"),
-    "answers half": (block(PROBLEM, fibers(), lambda x: x[:5]), TranscriptError, 4, "end mark is missing"),
-    "lacks a line": (block(PROBLEM, fibers(), lambda x: x[:3] + x[4:]), TranscriptError, 4, "ends with"),
-    "answers twice": ("; ".join([block(PROBLEM, fibers())] * 2), TranscriptError, 4, "more than one data"),
-    "reports an error and goes on": (
-        "echo '   ? error occurred in or before'; " + block(PROBLEM, fibers()),
-        TranscriptError, 4, "reported an error",
-    ),
-    "impossible": (
-        block(PROBLEM, fibers(length_1x2x2=0, points_1x2x2=0)), TranscriptError, 4,
-        "the number of preimages at 1,2,2 is 0; it must be 1",
-    ),
-    "contradicts a native fact and itself": (
-        block(PROBLEM, fibers(points_1x2x2=2)), TranscriptError, 4,
-        "the number of preimages at 1,2,2 is 2; it must be 1",
-    ),
-    "says wrongly that it did not count": (
-        block(PROBLEM, fibers(escapes_1x1x1=1)), TranscriptError, 4,
-        "whether a preimage lies at infinity at 1,1,1 is 1; it must be 0",
-    ),
-    "floods": ("exec yes agattn-data 1 fiber", EngineCrashedError, 4, "stopped when it had printed 4 MiB"),
-}  # fmt: skip
-# The same of answers modulo PRIME.
+    "sleeps": (EngineTimeoutError, "stopped after 0.7 s, its time limit"),
+    "sleeps with children": (EngineTimeoutError, "time limit"),
+    "spins": (EngineTimeoutError, "time limit"),
+    "is killed": (EngineCrashedError, "killed by signal 9"),
+    "is killed and says why": (EngineCrashedError, "killed by signal 9: error: stack overflow"),
+    "ends by SIGSEGV": (EngineCrashedError, f"killed by signal {int(signal.SIGSEGV)}"),
+    "is foreign": (EngineCrashedError, "install another build of it"),
+    "fails": (EngineCrashedError, "status 1: line 3: error: no"),
+    "fails after its answer": (EngineCrashedError, "exit status 1"),
+    "prints garbage": (TranscriptError, "printed no data block"),
+    "prints nothing": (TranscriptError, "printed no data block"),
+    "only talks": (TranscriptError, "printed no data block"),
+    "answers another problem": (TranscriptError, "answers another problem"),
+    "answers half": (TranscriptError, "end mark is missing"),
+    "lacks a line": (TranscriptError, "ends with"),
+    "answers twice": (TranscriptError, "more than one data"),
+    "reports an error and goes on": (TranscriptError, "reported an error"),
+    "says an impossible number": (TranscriptError, "the number of preimages at 1,2,2 is 0; it must be 1"),
+    "contradicts itself": (TranscriptError, "the number of preimages at 1,2,2 is 2; it must be 1"),
+    "did not count": (TranscriptError, "whether a preimage lies at infinity at 1,1,1 is 1; it must be 0"),
+    "floods": (EngineCrashedError, "stopped when it had printed 4 MiB"),
+}
+#: The same of answers modulo PRIME, with the numbers that are wrong.
 MODULAR_MISDEEDS = {
-    "impossible": (
-        block(MODULAR, fibers(length_1x2x2=0, points_1x2x2=0)), TranscriptError, 4, "have 0 points",
-    ),
-    "contradicts itself": (
-        block(MODULAR, fibers(points_1x2x2=2)), TranscriptError, 4, "2 points and length 1",
-    ),
-    "says that it did not count": (block(MODULAR, fibers(escapes_1x1x1=1)), EngineError, 4, "not counted"),
-}  # fmt: skip
+    "impossible": ({"length_1x2x2": 0, "points_1x2x2": 0}, TranscriptError, "have 0 points"),
+    "contradicts itself": ({"points_1x2x2": 2}, TranscriptError, "2 points and length 1"),
+    "says that it did not count": ({"escapes_1x1x1": 1}, EngineError, "not counted"),
+}
 misdeeds = pytest.mark.parametrize(
     ("problem", "body", "error", "status", "message"),
     [
-        pytest.param(problem, *misdeed, id=f"{name}{suffix}")
-        for problem, table, suffix in (
-            (PROBLEM, MISDEEDS, ""),
-            (MODULAR, MODULAR_MISDEEDS, ", modulo a prime"),
-        )
-        for name, misdeed in table.items()
+        *(
+            pytest.param(PROBLEM, PROGRAMS[name][0], error, PROGRAMS[name][1], message, id=name)
+            for name, (error, message) in MISDEEDS.items()
+        ),
+        *(
+            pytest.param(MODULAR, block(MODULAR, fibers(**wrong)), error, 4, message, id=f"{name}, modulo")
+            for name, (wrong, error, message) in MODULAR_MISDEEDS.items()
+        ),
     ],
 )
 
@@ -171,22 +133,6 @@ def test_run_fails_in_one_line(fakes, capsys, tmp_path, monkeypatch, problem, bo
         assert err.startswith("agattn: Singular (") and err.count("\n") == 1 and message in err
         assert "Traceback" not in err
     assert list((tmp_path / "tmp").iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["sleeps", "is killed", "garbage", "answers half", "impossible"])
-def test_verify_exits_as_it_should_and_prints_no_verdict(fakes, capsys, name):
-    body, _, status, message = MISDEEDS[name]
-    fakes.write("Singular", body)
-    arguments = ["verify", "--engine", "singular", "--claim", CLAIM, "--claim", "proposition-A.5"]
-    code, out, _ = command_line(capsys, *arguments, "--json")
-    document = json.loads(out)
-    assert code == status
-    undecided, native = document["claims"]
-    assert (undecided["verdict"], undecided["evidence"], undecided["computed"]) == ("undecided", None, None)
-    assert message in document["troubles"][0] and native["verdict"] == "confirmed"
-    code, out, err = command_line(capsys, *arguments)
-    assert code == status and "Traceback" not in err
-    assert f"\n{CLAIM}, undecided: " in out and "\ntrouble: " in out
 
 
 # Memory -----------------------------------------------------------------------------------------------------
@@ -300,13 +246,13 @@ def test_equations_that_do_not_vanish_are_refused(fakes):
 
 # Who answers alone with --engine all: the other's misdeed, what the verdict says of it, and the exit status
 # had the other been all there is.
-ALONE = ["sleeps", "is killed", "garbage", "impossible"]
+ALONE = ["sleeps", "is killed", "prints garbage", "says an impossible number"]
 
 
 @pytest.mark.parametrize("name", ALONE)
 @pytest.mark.parametrize("failing", ["M2", "Singular"])
 def test_with_all_a_verdict_says_which_engine_answered_alone(fakes, failing, name):
-    body, _, status, message = MISDEEDS[name]
+    (body, status), (_, message) = PROGRAMS[name], MISDEEDS[name]
     names = {"M2": "macaulay2 9.9.9", "Singular": "singular 9.9.9"}
     fakes.write(failing, body)
     (answering,) = names.keys() - {failing}
@@ -319,29 +265,6 @@ def test_with_all_a_verdict_says_which_engine_answered_alone(fakes, failing, nam
     assert "\n" not in verdict.engine
     assert len(report.troubles) == (2 if status == 3 else 1)
     assert report.engine_failed is (status == 4)
-
-
-def test_with_all_a_verdict_names_the_failure_once_however_many_findings_share_it(fakes):
-    # Two findings of the same engine, of which the other's failures differ: both are told whole.
-    fakes.write("M2", "kill -9 $$")
-    fakes.write_python(
-        "Singular",
-        f"""
-values = {fibers()!r} if "agattn-data 1 fiber" in script else {CRITICAL_VALUES!r}
-head = next(line for line in script.split('"') if line.startswith("agattn-data"))
-print(head)
-lines = [f"integer {{name}} {{value}}" for name, value in values.items()]
-print(*lines, sep="\\n")
-letters = "".join(line + "\\n" for line in lines)
-hashed = sum(ord(c) * pow(1000003, n, 2**61 - 1) for n, c in enumerate(reversed(letters)))
-print("agattn-end", len(lines), hashed % (2**61 - 1))
-""",
-    )
-    report = verify(LAYER, ["theorem-3.4.boundary"], "all")
-    assert report.verdicts[0].status is Status.CONFIRMED and report.exit_status == 0
-    engine = report.verdicts[0].engine
-    assert engine.count("singular 9.9.9 (alone: ") == 2 and engine.count("killed by signal 9)") == 2
-    assert engine.count("critical-locus: ") == engine.count("fiber: ") == 1
 
 
 def test_with_all_and_both_failing_nothing_is_decided(fakes):
@@ -367,9 +290,9 @@ def test_with_auto_the_other_engine_decides(fakes, no_native_fibers):
     assert len(report.troubles) == 1 and "killed by signal 9" in report.troubles[0]
 
 
-@pytest.mark.parametrize("name", ["sleeps", "is killed", "garbage", "impossible"])
+@pytest.mark.parametrize("name", ["sleeps", "is killed", "prints garbage", "says an impossible number"])
 def test_with_auto_engines_that_fail_are_not_asked_what_is_known_natively(fakes, capsys, name):
-    body, *_ = MISDEEDS[name]
+    body, _ = PROGRAMS[name]
     for engine in ("M2", "Singular"):
         fakes.write(engine, body)
     code, out, _ = command_line(capsys, "verify", "--claim", CLAIM, "--json")
@@ -404,14 +327,6 @@ def test_a_variable_that_names_no_program_is_told_and_the_other_engine_asked(
     assert report.troubles == () and "can only be found by an engine" in report.verdicts[0].witness
 
 
-def test_variables_that_name_no_program_leave_the_native_computation(fakes, monkeypatch):
-    for variable in ("AGATTN_M2", "AGATTN_SINGULAR"):
-        monkeypatch.setenv(variable, "/no/such/program")
-    report = verify(LAYER, [CLAIM])
-    assert len(report.troubles) == 2 and report.exit_status == 0
-    assert report.verdicts[0].engine == "native"
-
-
 def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
     fakes.write(
         "Singular", f'if grep -q {PRIME} "$script"; then {block(MODULAR, fibers())}; else sleep 300; fi'
@@ -423,18 +338,6 @@ def test_a_finite_field_where_the_rationals_do_not_finish(fakes):
 def test_no_engine_where_one_is_needed(fakes, no_native_fibers):
     report = verify(LAYER, [CLAIM])
     assert report.exit_status == 3 and "pip install 'agattn[engines]'" in report.verdicts[0].witness
-
-
-def test_no_engine_at_all(fakes, capsys):
-    code, out, _ = command_line(capsys, "verify", "--claim", CLAIM, "--json")
-    (claim,) = json.loads(out)["claims"]
-    assert (code, claim["verdict"], claim["engine"]) == (0, "confirmed", "native")
-    for arguments in (["verify", "--engine", "singular"], ["verify", "--engine", "all"], ["run", "fiber"]):
-        code, out, err = command_line(capsys, *arguments)
-        assert (code, out) == (3, "")
-        assert "pip install 'agattn[engines]'" in err and err.count("\n") == 1
-    with pytest.raises(EngineNotFoundError):
-        verify(LAYER, [CLAIM], "macaulay2")
 
 
 # What is kept -----------------------------------------------------------------------------------------------
@@ -458,13 +361,6 @@ def test_keep_saves_what_there_is_of_a_failure(fakes, tmp_path):
     with pytest.raises(EngineTimeoutError), limited(timeout=0.2):
         run(PROBLEM, locate(SINGULAR), keep=tmp_path)
     assert (tmp_path / "fiber-singular.sing").exists()
-
-
-def test_a_folder_that_cannot_be_written(fakes, tmp_path):
-    replay(fakes, "Singular", PROBLEM, fibers())
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot write"):
-        run(PROBLEM, locate(SINGULAR), keep=tmp_path / "file")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from command_line import ROOT
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.learning_coefficients.weights_coefficients import parameters, weights_coefficient
+from agattn.geometry.learning_coefficients.learning_coefficients import parameters, weights_coefficient
 from agattn.geometry.variety.coordinates import coefficients
 
 EXAMPLE = ROOT / "examples" / "calibration.py"
@@ -41,7 +41,7 @@ def test_lambda_is_that_of_the_theorem():
         at = weights_coefficient(given, t=point["architecture"]["t"], softmax=point["head"] == "softmax")
         assert Fraction(point["lambda"]) == at.coefficient.value
         assert point["multiplicity"] == at.coefficient.multiplicity
-        assert point["stratum"] == at.orbit.as_json()
+        assert point["stratum"] == at.stratum.as_json()
         assert (point["rank_k"], point["rank_q"]) == (at.rank_k, at.rank_q)
 
 

@@ -6,8 +6,10 @@ import random
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from agattn.architectures import SingleLayer
-from agattn.checker import UnreadableError, check, load
+from agattn.checker import Flaw, UnreadableError, check, load
 from agattn.errors import AgattnError
 from agattn.verification.certificate import certify, dump
 from tests.faults.child import outcomes
@@ -31,6 +33,30 @@ def true(d, o, a):
         for claim in genuine(d, o, a)["claims"]
         if "verdict" in claim
     }
+
+
+def is_valid(document):
+    """Whether a document can be read and is valid."""
+    try:
+        return check(document)["valid"]
+    except UnreadableError:
+        return False
+
+
+def why_not(function, *arguments):
+    """The reason for which something cannot be read."""
+    with pytest.raises(UnreadableError) as raised:
+        function(*arguments)
+    return str(raised.value)
+
+
+def flaw_of(function, *arguments):
+    """What is wrong, in words, or nothing."""
+    try:
+        function(*arguments)
+    except Flaw as flaw:
+        return str(flaw)
+    return ""
 
 
 def places(value, path=()):

@@ -9,33 +9,24 @@ from unittest import mock
 
 from agattn.architectures import SingleLayer
 from agattn.engines import process
-from agattn.engines.transcript import checksum
 from agattn.errors import AgattnError
 from agattn.systems.catalogue import build
 from agattn.verification.verify import verify
 from tests.faults.table import Row
+from tests.transcripts import block, fibers
 
 LAYER, CLAIM = SingleLayer(2, 1), "corollary-A.2"
 PROBLEM, OTHER = build("fiber", LAYER), build("fiber", SingleLayer(2, 1, 1))
-RIGHT = {
-    "escapes@1,1,1": 0, "length@1,1,1": 2, "points@1,1,1": 1,
-    "escapes@1,1,2": 0, "length@1,1,2": 2, "points@1,1,2": 2,
-    "escapes@1,2,2": 0, "length@1,2,2": 1, "points@1,2,2": 1,
-}  # fmt: skip
 SECONDS = 0.8
 PATIENCE = 10  # seconds beyond which a program counts as one that hangs us
 
 
-def block(problem=PROBLEM, keep=lambda lines: lines, **changes):
+def answer(problem=PROBLEM, keep=lambda lines: lines, **changes):
     """A whole answer as a command for a shell; changes as ``length_1x2x2=7``."""
-    values = RIGHT | {name.replace("_", "@").replace("x", ","): value for name, value in changes.items()}
-    lines = [f"integer {name} {value}" for name, value in values.items()]
-    end = f"agattn-end {len(lines)} {checksum(lines)}"
-    text = [f"agattn-data 1 {problem.task} {problem.digest}", *lines, end]
-    return "; ".join(f"echo '{line}'" for line in keep(text))
+    return block(problem, fibers(**changes), keep)
 
 
-GOOD = block()
+GOOD = answer()
 
 #: What a program does, and the exit status of a command that depends on it.
 KINDS = {
@@ -76,17 +67,17 @@ KINDS = {
     "floods": ("exec yes agattn-data 1 fiber", 4),
     "floods stderr": ("exec yes no >&2", 4),
     "prints one endless line": ("exec tr '\\0' x < /dev/zero", 4),
-    "answers another problem": (block(OTHER), 4),
-    "answers half": (block(keep=lambda x: x[:5]), 4),
-    "lacks a line": (block(keep=lambda x: x[:3] + x[4:]), 4),
-    "has a line twice": (block(keep=lambda x: [*x[:3], x[2], *x[3:]]), 4),
+    "answers another problem": (answer(OTHER), 4),
+    "answers half": (answer(keep=lambda x: x[:5]), 4),
+    "lacks a line": (answer(keep=lambda x: x[:3] + x[4:]), 4),
+    "has a line twice": (answer(keep=lambda x: [*x[:3], x[2], *x[3:]]), 4),
     "answers twice": (f"{GOOD}; {GOOD}", 4),
     "changes a digit": (f"({GOOD}) | sed 's/integer points@1,1,2 2/integer points@1,1,2 1/'", 4),
     "changes its checksum": (f"({GOOD}) | sed 's/\\(agattn-end 9 \\).*/\\11/'", 4),
-    "says an impossible number": (block(points_1x2x2=0, length_1x2x2=0), 4),
-    "contradicts itself": (block(points_1x2x2=2), 4),
-    "did not count": (block(escapes_1x1x1=1), 4),
-    "says another number": (block(points_1x2x2=2, length_1x2x2=2), 4),
+    "says an impossible number": (answer(points_1x2x2=0, length_1x2x2=0), 4),
+    "contradicts itself": (answer(points_1x2x2=2), 4),
+    "did not count": (answer(escapes_1x1x1=1), 4),
+    "says another number": (answer(points_1x2x2=2, length_1x2x2=2), 4),
     "reports an error and goes on": (f"echo '   ? error occurred in or before'; {GOOD}", 4),
 }  # fmt: skip
 

@@ -1,14 +1,10 @@
 """The suite of faults in its short form; ``python -m tests.faults`` is the long one."""
 
-import sys
-import threading
-
 import numpy as np
 import pytest
 
 from agattn.architectures import SingleLayer
 from tests.faults import answers, certificates, engines, lies, parsers, studies
-from tests.faults.child import outcomes
 from tests.faults.table import text
 
 
@@ -57,22 +53,6 @@ def test_files_that_were_once_not_refused(tmp_path):
     for subject, data in FOUND.items():
         file, reader = readers[subject]
         assert parsers.judged(tmp_path / file, reader, data).startswith("refused: ")
-
-
-def test_a_process_with_threads_is_not_forked(monkeypatch):
-    assert outcomes(["case"], str.upper) == ["CASE"]
-    done = threading.Event()
-    thread = threading.Thread(target=done.wait, name="reader of mail")
-    thread.start()
-    try:
-        with pytest.raises(RuntimeError, match=r"may hang, because of reader of mail; run the test"):
-            outcomes(["case"], str.upper)
-    finally:
-        done.set()
-        thread.join()
-    monkeypatch.setitem(sys.modules, "jax", sys)
-    with pytest.raises(RuntimeError, match=r"may hang, because of jax; run the test"):
-        outcomes(["case"], str.upper)
 
 
 def test_nothing_false_is_displayed_as_valid():

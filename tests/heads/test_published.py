@@ -6,11 +6,10 @@ from operator import attrgetter
 from pathlib import Path
 
 import pytest
-from command_line import call, document
 
 import agattn as ag
 from agattn.errors import InputError
-from agattn.heads.families import common, families, find
+from agattn.heads.families import common, families
 
 HERE = Path(__file__).parent
 CONFIGS = json.loads((HERE / "configs.json").read_text())
@@ -209,17 +208,6 @@ def test_each_family_is_read(name):
                 ag.from_config({name: one for name, one in config.items() if name != key})
 
 
-def test_the_table_of_families_is_in_order():
-    models = [model for family in families().values() for model in family.models]
-    assert len(models) == len(set(models))
-    for family in families().values():
-        assert family.positions in ("rotary", "learned", "ALiBi", "none") and family.norm in ("RMS", "layer")
-        assert family.perceptron in ("gated", "plain") and family.layout in ("", *common().layouts)
-        assert not {*family.read} & {*common().refused}
-        assert set("".join(family.biases)) <= set("qkvo")
-    assert find("xlm-roberta").name == "bert" and find(None, "falcon-40b").multi_query.default is False
-
-
 @pytest.mark.parametrize(
     ("changed", "kinds"),
     [
@@ -259,11 +247,6 @@ def test_what_a_key_changes(name, changed, expected):
     assert {key: values.get(key, getattr(found, key, None)) for key in expected} == expected
 
 
-def test_what_the_file_does_not_say_is_said():
-    config = {key: value for key, value in CONFIGS["mistral-7b"].items() if key != "num_key_value_heads"}
-    assert "num_key_value_heads, which is not in the file and means 8 there" in said(config)
-
-
 def test_an_unknown_model_is_read_as_a_family_that_is_given():
     found = ag.from_config(LLAMA | {"model_type": "own"}, family="llama")
     assert (found.model, found.family, found.forced) == ("own", "llama", True)
@@ -290,14 +273,6 @@ def test_files_folders_dictionaries_and_objects(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
     for one in (tmp_path / "config.json", tmp_path, str(tmp_path), Config()):
         assert ag.from_config(one) == ag.from_config(LLAMA)
-
-
-def test_the_shell(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps(LLAMA | {"model_type": "own", "kv_x": 1}))
-    found = document("dimension", tmp_path, "--family", "llama", "--ignore", "kv_x")
-    assert found["config"]["ignored"] == ["kv_x"] and found["config"]["forced"]
-    shown = call("dimension", tmp_path, "--family", "llama", "--ignore", "kv_x").out
-    assert shown.startswith("own, read as llama: ") and "keys that were ignored: kv_x" in shown
 
 
 def test_layers_stand_for_what_is_read():

@@ -2,7 +2,6 @@
 
 from functools import cache
 
-import numpy as np
 import pytest
 from command_line import call
 
@@ -174,14 +173,6 @@ def test_contrast(name, scheme, visit, report):
     assert ratio >= 4.5  # the accessibility guidelines' level AA
 
 
-def test_the_figure_is_opened_from_the_report(visit, report):
-    page = visit(report("counterexample") / "report.html")
-    page.get_by_role("link", name="figure1.html").click()
-    page.wait_for_selector("#figure canvas", state="attached")
-    assert page.url.endswith("/figure1.html") and "a slice of M(3,2,2)" in page.title()
-    page.wait_for_function("document.getElementById('figure')._fullLayout?.scene?._scene?.glplot")
-
-
 def test_the_interactive_figure_turns(visit, tmp_path):
     compute_figure_1(SingleLayer(2, 1), engine="native").save(tmp_path / "figure1.html")
     page = visit(tmp_path / "figure1.html")
@@ -201,49 +192,3 @@ def test_the_interactive_figure_turns(visit, tmp_path):
     page.wait_for_timeout(500)
     assert page.evaluate(eye) != before
     assert page.evaluate("document.getElementById('figure').data.length") > 4
-
-
-def test_brackets_stretch_and_labels_can_be_read_on_a_phone(visit, report):
-    page = visit(report("counterexample") / "report.html", width=400)
-    page.evaluate("document.fonts.ready")
-    assert page.evaluate("[...document.fonts].map(f => f.family + f.status)") == ["agattn Mathloaded"]
-    heights = page.evaluate(
-        "[...document.querySelectorAll('mtable')].map(m => [m, m.previousElementSibling])"
-        ".map(pair => pair.map(e => e.getBoundingClientRect().height))"
-    )
-    # Three in the formula of the counterexample, two in the witness of its refutation.
-    assert len(heights) == 5 and all(bracket >= 0.95 * matrix for matrix, bracket in heights)
-    svg = page.locator("img[src^='data:image/svg']")
-    assert svg.evaluate("i => i.clientWidth / i.naturalWidth") * 16 > 9  # pixels; the labels have 12 points
-
-
-def test_rows_that_differ_from_the_paper_are_marked(visit, report):
-    page = visit(report("counterexample") / "report.html")
-    marked = page.locator("tr:has(.differs)")
-    assert [row.split("\t")[0] for row in marked.all_inner_texts()] == ["(2,1,2)", "(2,1,3)"]
-    colours = (
-        "e => [getComputedStyle(e.cells[3]).backgroundColor, getComputedStyle(document.body).backgroundColor]"
-    )
-    one, other = marked.first.evaluate(colours)
-    assert one != other
-    page = visit(report("umbrella") / "report.html")
-    assert page.locator("table").count() > 4 and page.locator(".differs").count() == 0
-
-
-@pytest.fixture(scope="module")
-def interactive(tmp_path_factory):
-    """The heads of a file as a page."""
-    folder = tmp_path_factory.mktemp("figure")
-    weights = {name: np.random.default_rng(0).standard_normal((8, 8)) for name in "KQV"}
-    np.savez(folder / "w.npz", **weights)
-    assert call("classify", folder / "w.npz", "-O", folder / "figure.html").status == 0
-    return folder / "figure.html"
-
-
-@pytest.mark.parametrize("width", [1280, 400])
-def test_a_page_to_point_at(interactive, width, visit):
-    page = visit(interactive, width=width, scheme="dark")
-    page.wait_for_selector("#figure .main-svg")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    said = page.evaluate("document.getElementById('figure').data.flatMap(trace => trace.hovertext ?? [])")
-    assert "layer 0, head 0: stratum (8,8,8), numerical; 1.586 for A = KᵀQ" in "\n".join(said)

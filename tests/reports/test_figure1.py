@@ -15,7 +15,7 @@ from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, coordinates
 from agattn.limits import limited
 from agattn.reports.figure1 import compute_figure_1, section_of_run
-from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve, traces
+from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
 from agattn.systems.points import read_slice
 
@@ -196,23 +196,6 @@ def test_marching_and_newton():
     assert abs(plane.sum(axis=2)).max() < 1e-6  # the library computes in single precision
     areas = np.linalg.norm(np.cross(plane[:, 1] - plane[:, 0], plane[:, 2] - plane[:, 0]), axis=1) / 2
     assert areas.sum() == pytest.approx(3 * 3**0.5)  # a regular hexagon of side √2: no triangle is missing
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html"])
-def test_files_are_the_same_byte_for_byte(umbrella, tmp_path, suffix):
-    one, other = tmp_path / f"one{suffix}", tmp_path / f"other{suffix.upper()}"
-    umbrella.save(one)
-    umbrella.save(other)
-    assert one.read_bytes() == other.read_bytes() and one.stat().st_size > 10_000
-
-
-def test_the_interactive_page_states_everything_in_words(umbrella):
-    page = umbrella.page()
-    assert umbrella.words in page and "pinches at (0, 0, 0)" in page
-    assert '<html lang="en">' in page and 'role="img"' in page and len(page.encode()) < 2_000_000
-    names = [trace["name"] for trace in traces(umbrella.scene)]
-    assert {"in M", "singular, in M", "singular, only in the Zariski closure", "pinch point"} <= set(names)
 
 
 def test_bad_files(umbrella, tmp_path):

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from agattn import SingleLayer
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.errors import InputError
+from agattn.geometry.critical_points.elimination import critical_points_on_umbrella
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.sections.slices import standard_slice
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.reports.loss import LossFigure
@@ -37,7 +37,7 @@ def test_they_are_those_of_the_reduced_function(target, scale):
     for point in found:
         x, y, w = point.position
         assert (y**2 + w * x**2).contains(0) and point.evidence.value == "proved"
-        A, V = point.weights()
+        A, V = point.weights.values()
         y = coefficients(SingleLayer(2, 1), A, V).astype(float)
         assert y == pytest.approx([1, 0, float(w.mid()), 0, *(float(z.mid()) for z in point.position[:2])])
     s = np.linspace(-4, 4, 4001)
@@ -103,7 +103,7 @@ def test_one_that_is_least_outside_m():
     layer = SingleLayer(2, 1)
     target = standard_slice(layer).point([Fraction(0), Fraction(0), Fraction(1)])
     [point] = LossFigure(loss(layer, "coefficients", target=target)).points
-    assert point.on_line and not point.in_m and point.weights() is None
+    assert point.on_line and not point.in_m and point.weights is None
 
 
 def test_the_command(tmp_path: Path):

@@ -4,11 +4,9 @@ import re
 from html.parser import HTMLParser
 
 import agattn as ag
-from agattn.geometry.singular_points import singularities as points
-from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.reports import architecture_report as room
-from agattn.reports.architecture_report import report
-from agattn.reports.document import Text, html, markdown
+from agattn.reports import report as room
+from agattn.reports.document import html, markdown
+from agattn.reports.report import report
 
 
 class Balanced(HTMLParser):
@@ -51,46 +49,3 @@ def test_what_is_not_decided_is_listed(monkeypatch):
     undecided = said.partition("## What is not decided")[2].partition("## How it is known")[0]
     assert "The coordinates: 2×1 → linear 2 → linear 2 has up to" in undecided
     assert "has 4 members" not in said and "Whether M is closed" in undecided
-
-
-def test_an_undecided_kind_is_listed():
-    """The cusp is singular, but curves of third order alone would show that; agattn does not follow these."""
-    document = report(ag.PolynomialMap(lambda s: [s**2, s**3], {"s": ()}))
-    assert document.summary.endswith("Of 2 kinds of points: 1 smooth, 1 undecided.")
-    said = [block for section in document.sections for block in section.blocks if isinstance(block, Text)]
-    assert any("Whether M̄ is singular at s = 0: no more tangent" in block.text for block in said)
-
-
-def test_degrees_of_equations_are_limited(monkeypatch):
-    monkeypatch.setattr(room, "_MOST_MONOMIALS", 15)
-    said = markdown(report(ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)))
-    assert "Ideal of 2×1 → linear 1 → linear 2 to degree 2: 1 quadric" in said  # the determinant
-    assert "Equations of degree 3: there are more than 15 monomials, which is the limit of reports" in said
-
-
-def test_beyond_the_limits_the_rest_is_reported(monkeypatch):
-    monkeypatch.setattr(points, "MOST_PARAMETERS", 7)
-    document = report(ag.Network([ag.Linear(2), ag.Linear(2)], dim=2))
-    said = markdown(document)
-    assert document.summary == "Dimension 4 in 4 coordinates, proved."
-    assert "The kinds of points: 2×1 → linear 2 → linear 2 has 8 parameters; the limit is 7." in said
-    assert "λ = 2, m = 1 (proved)" in said
-
-
-def test_equations_are_missing_only_beyond_what_was_asked_for(monkeypatch):
-    model = ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1], s[1] ** 2], {"s": 2})
-    coordinates, known = coefficient_map(model), ag.dimension(model)
-    for most, degree, lines in ((20, 3, 0), (19, 2, 1), (4, 1, 1), (3, None, 1)):
-        monkeypatch.setattr(room, "_MOST_MONOMIALS", most)
-        missing = []
-        found = room._equations(coordinates, 3, known, missing)
-        assert (found and found.max_degree) == degree and len(missing) == lines
-
-
-def test_long_coordinates_are_counted():
-    def sums(s):
-        return [sum((s[i] * s[i + 1] for i in range(1, n)), s[0] ** 2) for n in (8, 9)]
-
-    table = room._coordinates(coefficient_map(ag.PolynomialMap(sums, {"s": 10})))
-    (_, short), (_, long) = table.rows
-    assert short.latex.count("s_") > 8 and long == "9 terms"

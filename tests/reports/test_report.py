@@ -3,24 +3,22 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from command_line import call, run
+from command_line import call
 from command_line import document as printed
 
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.claims import CLAIMS
-from agattn.evidence import Evidence, Status, Verdict
 from agattn.limits import limited
-from agattn.reports.architecture_report import claims_table, report, summary
-from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown, sections
+from agattn.reports.document import Attachment, Document, Picture, Section, Text, html, markdown
+from agattn.reports.report import report
 from agattn.sheet.data import Code, Lines, Math, Table, Word
-from agattn.sheet.mathml import mathml
 
 NATIVE = "native"
 
 
 @pytest.fixture(scope="module")
 def refuting():
-    return report(SingleLayer(3, 2, 2), NATIVE, max_degree=2, command="agattn report -d 3 -o 2 -a 2")
+    return report(SingleLayer(3, 2, 2), engine=NATIVE, max_degree=2, command="agattn report -d 3 -o 2 -a 2")
 
 
 class Outline(HTMLParser):
@@ -72,17 +70,8 @@ def test_the_page_stands_alone(refuting):
     assert outline.tags.count("math") > 20 and "prefers-color-scheme: dark" in page and "@media print" in page
 
 
-def test_every_formula_of_a_claim_is_converted():
-    from agattn.claims import LAYER_CLAIMS as CLAIMS
-
-    for claim in CLAIMS.values():
-        converted = mathml(claim.latex)
-        assert converted.startswith("<math") and "\\" not in converted, claim.id
-    assert mathml(r"\frac{") == "<code>\\frac{</code>"
-
-
 def test_the_same_input_gives_the_same_bytes(tmp_path):
-    documents = [report(SingleLayer(2, 1), NATIVE, command="c") for _ in range(2)]
+    documents = [report(SingleLayer(2, 1), engine=NATIVE, command="c") for _ in range(2)]
     saved = []
     for n, document in enumerate(documents):
         files = replace(document, clock="").save(tmp_path / str(n))
@@ -91,49 +80,12 @@ def test_the_same_input_gives_the_same_bytes(tmp_path):
     assert saved[0] == saved[1] and names <= set(saved[0])
 
 
-def without_clock(folder):
-    """All files of a report, without how long things took."""
-    found = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        content = path.read_bytes()
-        if path.name == "report.html":
-            content, times = re.subn(rb'<footer class="clock">.*?</footer>', b"", content)
-            assert times == 1
-        elif path.name == "report.md":
-            content, _, clock = content.partition(b"\n## Time\n")
-            assert re.fullmatch(rb"\nThe claims took [0-9.]+ s\.\n", clock)
-        found[str(path.relative_to(folder))] = content
-    return found
-
-
-@pytest.mark.engine
-@pytest.mark.slow
-def test_with_engines_too_the_same_command_writes_the_same_bytes(both_engines, tmp_path):
-    """In two processes, whose sets have different orders, and into two folders."""
-    saved = []
-    for n in ("1", "2"):
-        arguments = ["-d", "2", "-o", "1", "--engine", "all", "--max-degree", "2", "--seed", "1"]
-        ended = run("report", *arguments, "-O", tmp_path / n, environment={"PYTHONHASHSEED": n})
-        assert ended.status == 0, ended
-        saved.append(without_clock(tmp_path / n))
-    assert saved[0] == saved[1]
-    assert {f"scripts/implicit-ideal-{e}.transcript.txt" for e in ("macaulay2", "singular")} <= set(saved[0])
-    # The picture has its script too, which is the one that anybody can emit.
-    emitted = call("emit", "slice", "-d", "2", "-o", "1", "--machine").out
-    assert saved[0]["scripts/slice-macaulay2.m2"].decode() == emitted
-    page = saved[0]["report.md"].decode()
-    assert "| seed | 1 |" in page and "--engine all" in page and "--seed 1 -O DIR" in page
-    assert str(tmp_path) not in "".join(map(repr, saved[0].values()))
-    for installation in both_engines:
-        assert f"| {installation.engine.name} | {installation.version} |" in page
-
-
 def test_the_seed_is_honoured():
     network = DeepNetwork((3, 3, 3), (1, 2))
     pages = []
     for seed in (1, 1, 2):
         with limited(seed=seed):
-            pages.append(markdown(replace(report(network, "native"), clock="")))
+            pages.append(markdown(replace(report(network, engine="native"), clock="")))
     assert pages[0] == pages[1]
     primes = [re.findall(r"^\| 18 \| (\d+) \|", page, re.MULTILINE) for page in pages]
     assert primes[0] and primes[0] != primes[2]
@@ -150,26 +102,6 @@ def test_what_is_hostile_is_shown_as_text():
     assert r"\|" in rows[2]
 
 
-def test_a_value_cannot_begin_a_block():
-    """Whatever stands in a value stays text in the paragraph that its template puts it in."""
-    hostile = "x\n\n## New\n\n> note\n\n$$y$$\n\n\0{}\n\n{{ claims }}"
-    values = {"sources": Text("s"), "evidence": "e", "paper": hostile, "refuted": {hostile: [hostile]}}
-    [section] = sections("claims", claims=(claims := Table("c", ("a",), (("b",),))), **values)
-    first, table, _, second, third = section.blocks
-    words = "x ## New > note $$y$$ {} {{ claims }}"
-    assert (first, table) == (Text(f"Refuted: {words}: {words}", note=True), claims)
-    assert (second, third) == (Text("e"), Text(words))
-
-
-def test_undecided_and_modular_are_said():
-    base = Verdict("corollary-3.3", Status.UNDECIDED, True, 5, None, None, "time ran out", "none", 1.0)
-    modular = base.replace(status=Status.CONFIRMED, computed=5, evidence=Evidence.MODULAR)
-    assert summary([base, modular]) == "Of 2 claims: 1 confirmed, 1 undecided."
-    table = claims_table([base, modular])
-    assert table.rows[0][1:3] == (Word("undecided"), Word(""))
-    assert table.rows[1][1:3] == (Word("confirmed"), Word("modular"))
-
-
 @pytest.mark.parametrize(
     ("layer", "words"),
     [
@@ -180,7 +112,7 @@ def test_undecided_and_modular_are_said():
     ],
 )
 def test_a_picture_or_the_reason_why_there_is_none(layer, words):
-    document = report(layer, NATIVE, max_degree=1)
+    document = report(layer, engine=NATIVE, max_degree=1)
     [section] = [section for section in document.sections if section.title == "A picture"]
     shown = [block for block in section.blocks if isinstance(block, Picture)]
     assert words in " ".join([block.text for block in section.blocks if isinstance(block, Text)]
@@ -197,17 +129,9 @@ def test_a_picture_or_the_reason_why_there_is_none(layer, words):
     ],
 )
 def test_networks(network, status, words):
-    document = report(network, "native")
+    document = report(network, engine="native")
     assert document.claims
     assert document.exit_status == status and words in document.summary and words in html(document)
-
-
-def test_a_claim_that_was_checked_in_part_says_so():
-    document = report(DeepNetwork((4, 3, 4), (2, 2)), "native", pictures=False)
-    rows = [line for line in markdown(document).splitlines() if line.startswith("| Theorem 3.7 ")]
-    assert len(rows) == 1 and "**proved** <br> in part: near one random (M, L)" in rows[0]
-    [other] = [row for row in markdown(document).splitlines() if row.startswith("| Corollary 3.8, ")]
-    assert "in part" not in other
 
 
 def test_the_command(tmp_path):
@@ -219,12 +143,6 @@ def test_the_command(tmp_path):
     assert {claim["verdict"] for claim in found["claims"]} <= {"confirmed", "inapplicable"}
     ended = call("report", "--dims", "3,3,3", "--ranks", "1,2", "-O", tmp_path)
     assert ended.out.startswith("Dimension 18, proved.")
-
-
-def test_in_notebooks():
-    assert SingleLayer(3, 2, 2)._repr_latex_().startswith(r"$\mathcal{M}(3,2,2) \subset \mathbb{R}^{36}")
-    network = DeepNetwork((3, 3), (2,), heads=2)
-    assert network._repr_latex_() == r"$\mathcal{M}(3,3; 2), \ \text{heads 2}, t = 3$"
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Singular values on a logarithmic scale: where the rank cuts them, and the bands of a softmax network."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from command_line import call
@@ -24,21 +22,6 @@ def test_logarithms_of_the_values_that_are_not_zero(monkeypatch, limit, how):
         spectrum.base_10_logarithms(read_matrix(np.eye(2, dtype=int)))
 
 
-@pytest.mark.parametrize(
-    ("rank", "label"), [(1, "the rank: all values to the left"), (None, "the rank ends here")]
-)
-def test_the_rank_or_its_bounds_are_drawn(monkeypatch, rank, label):
-    pytest.importorskip("matplotlib")
-    saved = []
-    monkeypatch.setattr(spectrum, "save", lambda figure, path: saved.append(figure))
-    result = SimpleNamespace(rank=rank, lower_bound=1, upper_bound=2)
-    spectrum.draw(read_matrix([[10, 0], [0, 1]]), result, "nowhere.svg")
-    [axes] = saved[0].axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["singular values", label]
-    assert axes.lines[0].get_ydata().tolist() == pytest.approx([1, 0], abs=1e-12)
-    assert len(axes.lines) == (2 if rank else 1)
-
-
 @pytest.fixture(scope="module")
 def bands():
     small = ag.DeepNetwork((2, 2, 2), (1, 1), t=2, normalization="softmax")
@@ -54,15 +37,6 @@ def test_high_precision_has_the_slopes_of_the_smith_form_and_floats_lose_a_band(
     assert last.floats[:7] == pytest.approx(last.values[:7], abs=1e-6)
     assert max(last.floats[7:]) < last.cutoff < min(last.values[:7])
     assert bands.words.count(", 7 values, and 10 are not 0 in 40 digits") == 1
-
-
-def test_the_bands_are_drawn(bands):
-    pytest.importorskip("matplotlib")
-    axes = bands.drawing().axes[0]
-    drawn = [line for line in axes.lines if len(line.get_xdata()) == 9 and line.get_linestyle() == "-"]
-    assert len(drawn) == 10 and {len({*line.get_ydata()}) > 1 for line in drawn} == {True}
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels[2] == "3 of order 5, 40 digits" and labels[-1] == "cutoff of a rank in float64"
 
 
 def test_the_command_draws_them(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from dataclasses import replace
 
 import pytest
@@ -20,12 +19,10 @@ from agattn.experiments.studies.jobs import (
     written,
 )
 from agattn.reports.document import Picture, html, markdown
-from agattn.reports.drawing import as_file
-from agattn.reports.study_figures import draw_verdicts
 from agattn.reports.study_report import study_report
 from agattn.sheet.data import Table
 from agattn.sheet.html import running
-from agattn.sheet.markdown import cell_markdown, text_markdown
+from agattn.sheet.markdown import text_markdown
 
 NATIVE = versions_for("native")
 GRID = """
@@ -80,17 +77,6 @@ def test_refutations_come_first_with_where_and_why(verified):
     assert "grid.toml" in text and "<code>theorem-3.4.singular</code>" in page
 
 
-def test_what_was_checked_in_part_says_so():
-    network = DeepNetwork((4, 3, 4), (2, 2), t=3)
-    lines = lines_of([Job(network, "verify", claims=("theorem-3.7", "corollary-3.8"))])
-    [table] = tables(study_report(lines, pictures=False), "Verdicts")
-    cells = dict(zip(table.headings, table.rows[0], strict=True))
-    assert [part.word for part in cells["Theorem 3.7"].parts] == ["confirmed", "proved in part"]
-    assert [part.word for part in cells["Corollary 3.8, equation 14"].parts] == ["confirmed", "proved"]
-    [claims] = tables(study_report(lines, pictures=False), "Claims")
-    assert {row[0].parts[0]: row[-1] for row in claims.rows}["Theorem 3.7"] == "1 proved in part"
-
-
 def test_every_verdict_is_in_the_table(verified):
     layers, networks = tables(study_report(verified, pictures=False), "Verdicts")
     assert layers.headings == ("architecture", "Corollary 3.3, equation 7", "Theorem 3.4, singular points")
@@ -104,25 +90,6 @@ def test_every_verdict_is_in_the_table(verified):
             shown = [word.word for word in row[layers.headings.index(CLAIMS[claim["id"]].name)].parts]
             decided = claim["verdict"] in ("confirmed", "refuted")
             assert shown == [claim["verdict"], *([claim["evidence"]] if decided else [])]
-
-
-def test_claims_are_counted(verified):
-    (table,) = tables(study_report(verified, pictures=False), "Claims")
-    counts = {row[0].parts[1].code: row[2:] for row in table.rows}
-    assert counts["theorem-3.4.singular"] == ("11", "4", "0", "3", "15 proved")
-    assert sum(int(n) for n in counts["corollary-3.8"][:4]) == 4
-
-
-def test_no_condition_is_claimed_where_none_can_be_told(verified):
-    one = [line for line in verified if line["architecture"] == SingleLayer(3, 2, 2).as_json()]
-    note = section(study_report(one, pictures=False), "Refuted").blocks[0].text
-    assert "exactly where" not in note and "1 of the 1 architecture" in note
-    # The same d, d', a with another number of tokens: no condition on d, d', a separates them.
-    other = json.loads(json.dumps(one[0]))
-    other["architecture"]["t"] = other["result"]["architecture"]["t"] = 3
-    other["result"]["claims"][0] |= {"verdict": "confirmed"}
-    note = section(study_report([*one, other], pictures=False), "Refuted").blocks[0].text
-    assert "No short condition on d, d' and a describes them." in note
 
 
 def test_undecided_and_errors_are_told(verified):
@@ -175,23 +142,6 @@ def test_hostile_results_are_shown_as_text(verified):
     assert html(document).count("<script>") == 1  # the page's own
 
 
-def test_dimensions():
-    networks = [DeepNetwork((3, 2, 3), (2, 2)), DeepNetwork((5, 1), (3,), 2, heads=2)]
-    lines = lines_of([Job(network, "dimension") for network in networks])
-    document = study_report(lines)
-    assert [part.title for part in document.sections] == [
-        "Dimensions", "Not proved", "What was asked", "How to reproduce it",
-    ]  # fmt: skip
-    (table,) = tables(document, "Dimensions")
-    assert [row[0] for row in table.rows] == ["M(3,2,3; 2,2), t = 3", "M(5,1,3), heads 2, t = 2"]
-    assert [row[2] for row in table.rows] == ["18", "49"]  # 8 + 4 + 8 - 2 by equation 14
-    (table,) = tables(document, "Not proved")
-    assert table.rows[0][1] == "49" and table.rows[0][3] == "49 to 50"
-    (picture,) = [block for block in section(document, "Dimensions").blocks if isinstance(block, Picture)]
-    said = picture.alternative
-    assert "2 points" in said and "1 on the line where both agree, 1 below" in said
-
-
 def test_a_formula_that_fails_is_told_first():
     """A dimension that is proved to be another than HMK's, although the hypotheses hold."""
     (line,) = lines_of([Job(DeepNetwork((4, 3, 4), (2, 2)), "dimension")])
@@ -204,82 +154,3 @@ def test_a_formula_that_fails_is_told_first():
     line["result"]["paper"]["hypotheses_hold"] = False  # then it claims nothing
     assert document != study_report([line], pictures=False)
     assert study_report([line], pictures=False).sections[0].title == "Dimensions"
-
-
-def test_several_questions_stand_side_by_side():
-    layer, network = SingleLayer(3, 1), DeepNetwork((5, 1), (3,), 2, heads=2)
-    lines = lines_of([
-        Job(layer, "symmetries"), Job(layer, "ideal", max_degree=3), Job(network, "dimension"),
-        Job(SingleLayer(2, 1), "ideal", max_degree=2), Job(SingleLayer(40, 1), "symmetries"),
-        Job(DeepNetwork((2, 1), (2,), 2, heads=2), "ideal", max_degree=1),
-    ])  # fmt: skip
-    document = study_report(read_lines("\n".join(map(written, lines))))
-    assert document.title == "Study of 3 layers and 2 networks"
-    (table,) = tables(document, "What is known")
-    assert [tuple(map(cell_markdown, row)) for row in table.rows] == [
-        ("M(3,1,3)", "21", "", "10: sl(3) + center of dimension 2 <br> **proved**",
-         "20 of degree 3, to degree 3 <br> **proved**"),
-        ("M(5,1,3), heads 2, t = 2", "70", "49, from 49 to 50 <br> **modular**", "", ""),
-        ("M(2,1,2)", "10", "", "", "none, to degree 2 <br> **proved**"),
-        ("M(40,1,40)", "3240", "", "not done", ""),
-        ("M(2,1,2), heads 2, t = 2", "20", "", "", "none in any degree <br> **proved**"),
-    ]  # fmt: skip
-    assert "Which linear maps" in markdown(document) and "3240 parameters" in markdown(document)
-
-
-def test_strata():
-    lines = lines_of(read_grid('ask = "strata"\n[layers]\nd = "1..3"\nd_out = 2\na = "1..d"\n').jobs)
-    document = study_report(lines)
-    differing, all_of_them = tables(document, "Where HMK differs")[0], tables(document, "Strata")[0]
-    assert {row[:2] for row in differing.rows} == {("M(3,2,2)", "(2,1,2)"), ("M(3,2,2)", "(2,1,3)")}
-    assert {row[2] for row in differing.rows} == {"14"}
-    assert len(all_of_them.rows) == 6
-    rows = {row[0]: row for row in all_of_them.rows}
-    assert rows["M(3,2,2)"][4] == "(0,0,0) (1,1,1) (1,1,2) (2,1,2) (2,1,3)"
-    assert rows["M(3,2,2)"][5] == "(0,0,0) (1,1,1) (1,1,2)" and rows["M(1,2,1)"][5] == "does not apply"
-    assert "1 of the 5 layers to which it applies" in section(document, "Where HMK differs").blocks[0].text
-
-
-def test_results_of_two_versions_are_told(verified):
-    old = {**verified[0], "versions": {**verified[0]["versions"], "code": "older"}}
-    text = markdown(study_report([verified[1], old], pictures=False))
-    assert "different versions" in text and "older" in text
-    assert "different versions" not in markdown(study_report(verified[:2], pictures=False))
-
-
-def test_without_matplotlib_the_report_says_so(verified, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    document = study_report(verified[:2])
-    assert "Not drawn: drawing needs matplotlib" in markdown(document)
-
-
-def test_many_architectures_are_drawn_without_signs():
-    def drawn(number, *verdicts):
-        names, claims = [str(n) for n in range(number)], list("abcdef")[: len(verdicts)]
-        return as_file(draw_verdicts(names, claims, [verdicts] * number), ".svg")
-
-    small, large = drawn(9, "confirmed", "refuted"), drawn(300, *6 * ["confirmed"])
-    assert drawn(300, *6 * ["confirmed"]) == large
-    assert b"<image" in large and b"<image" not in small and len(large) < 10 * len(small)
-
-
-def test_the_clock_is_apart(verified):
-    slower = [{**line, "seconds": line["seconds"] + 1} for line in verified]
-    one, other = (study_report(lines, pictures=False) for lines in (verified, slower))
-    assert one.clock != other.clock
-    assert html(replace(one, clock="")) == html(replace(other, clock=""))
-
-
-def test_rows_of_the_picture_of_verdicts_are_named():
-    pytest.importorskip("matplotlib")
-    [axes] = draw_verdicts(["M(2,1)", "M(3,1)"], ["one", "two"], [["confirmed", "refuted"]] * 2).axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["M(2,1)", "M(3,1)"]
-    assert [label.get_text() for label in axes.get_xticklabels()] == ["one", "two"]
-
-
-def test_a_caption_names_every_verdict_that_there_is(verified):
-    pictures = [block for block in study_report(verified).blocks() if isinstance(block, Picture)]
-    captions = [one.caption for one in pictures if one.caption.startswith("The verdicts on the ")]
-    words = [{one["verdict"] for one in line["result"]["claims"]} for line in verified]
-    assert set.union(*words) > set.intersection(*words)
-    assert all(f": {word}" in " ".join(captions) for word in set.union(*words))

@@ -71,23 +71,6 @@ def test_the_surface_ends_where_the_cube_does(scene):
         assert np.nanmax(np.abs(points), initial=0) <= scene.radius * (1 + 1e-9)
 
 
-def test_every_solid_has_one_entry_that_says_its_colour_and_its_dash(scene):
-    drawn = traces(scene)
-    entries = [trace for trace in drawn if trace["showlegend"]]
-    names = [trace["name"] for trace in entries]
-    assert all(names) and len({*names}) == len(names)
-    for trace in drawn:
-        if trace["type"] == "mesh3d" and not trace["showlegend"]:
-            [entry] = [entry for entry in entries if entry["name"] == trace["name"]]
-            assert entry["legendgroup"] == trace["legendgroup"]
-            shown = entry["line"] if entry["mode"] == "lines" else entry["marker"]
-            assert shown["color"] == trace["color"]
-    dashes = {entry["name"]: entry["line"].get("dash") for entry in entries if entry.get("mode") == "lines"}
-    assert {line.name: "dot" if line.dotted else "solid" for line in scene.lines}.items() <= dashes.items()
-    symbols = {e["name"]: e["marker"]["symbol"] for e in entries if e.get("mode") == "markers"}
-    assert {mark.name: mark.symbol for mark in scene.marks} == symbols
-
-
 def test_solids_stick_out_of_the_surface_on_both_sides(scene):
     """So a mark is in front of the surface from wherever it is seen, unless another part is before it."""
     for mark in scene.marks:
@@ -119,31 +102,3 @@ def test_all_critical_points_are_in_sight_when_the_page_is_opened(figure):
     points = np.concatenate([mark.points for mark in figure.scene.marks if mark.name != "pinch point"])
     assert figure.scene.radius == 1 and len(points) == 6
     assert not any(umbrella_hides(point, eye) for point in points)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_captions_and_legends_fit_the_window(width, scheme, chromium, tmp_path):
-    pytest.importorskip("matplotlib")
-    path = tmp_path / "loss.html"
-    critical().save(path)
-    page = chromium.new_page()
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme)
-    page.goto(path.as_uri(), timeout=120_000)
-    page.wait_for_selector("#figure .legend", timeout=60_000)
-    ends = page.evaluate(
-        "[...document.querySelectorAll('h1, figcaption p, #figure .legend, #figure .legendtext')]"
-        ".map(e => e.getBoundingClientRect()).map(box => [box.left, box.right])"
-    )
-    assert len(ends) >= 10 and min(left for left, _ in ends) >= 0 and max(right for _, right in ends) <= width
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    ink, paper = page.evaluate(
-        "[getComputedStyle(document.querySelector('#figure .legendtext')).fill,"
-        " getComputedStyle(document.body).backgroundColor]"
-    )
-    dark, light = sorted((ink, paper), key=lambda colour: sum(map(int, colour[4:-1].split(","))))
-    assert sum(map(int, light[4:-1].split(","))) - sum(map(int, dark[4:-1].split(","))) > 500
-    assert (paper == dark) == (scheme == "dark")
-    page.close()

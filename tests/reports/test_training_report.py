@@ -1,9 +1,7 @@
 """The report of training: the sheet of the runs, and the figure."""
 
-import pytest
-
-from agattn.reports.document import Folded, Picture, markdown
-from agattn.reports.training_report import draw_runs, drawn_runs, training_report
+from agattn.reports.document import Folded, markdown
+from agattn.reports.training_report import training_report
 from agattn.sheet.data import Table
 
 
@@ -33,21 +31,3 @@ def test_the_sheet_says_where_runs_end_which_ranks_and_what_is_conserved():
     )
     assert not any(isinstance(block, Folded) for block in document.blocks())
     assert "25 runs of 4 experiments" in markdown(document) and "(experiments.toml)" in markdown(document)
-
-
-def test_the_figure_names_its_colours_and_leaves_no_panel_empty():
-    pytest.importorskip("matplotlib")
-    document = training_report(LINES, "[experiment]", "agattn train")
-    [picture] = [block for block in document.blocks() if isinstance(block, Picture)]
-    assert "Blue: converged, orange: unfinished." in picture.caption and b"#c05621" in picture.data
-    groups = drawn_runs(LINES)
-    assert [len(runs) for runs in groups.values()] == [12, 3, 1]
-    model = run("model")
-    del model["history"]["second_singular_value"]
-    figure = draw_runs(groups | {"model": [model]})
-    titles = [panel.get_title(loc="left") for panel in figure.axes]
-    assert titles == [*("plain", "σ₂/σ₁", "costs $5 \\frac$ and has a…", "σ₂/σ₁", "deep", "σ₂/σ₁", "model")]
-    assert all(panel.lines for panel in figure.axes)
-    scale = 334 / (96 * figure.get_figwidth())  # 400 pixels without margins
-    texts = [text for panel in figure.axes for text in (*panel.get_xticklabels(), panel.xaxis.label)]
-    assert all(text.get_fontsize() * 96 / 72 * scale > 8 for text in texts)

@@ -13,7 +13,7 @@ import pytest
 from agattn.documents import RESULTS, results
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.sheet.data import Note, Sheet, Table, Word
+from agattn.sheet.data import Word
 from agattn.sheet.result import (
     ENTRIES,
     UNSET,
@@ -28,7 +28,6 @@ from agattn.sheet.result import (
     key,
     schema,
 )
-from agattn.sheet.terminal import text
 
 
 class Circle(Result, name="shape", tag=("kind", "circle")):
@@ -145,11 +144,6 @@ def test_a_result_is_a_frozen_value():
         assert one.number == 1 and one.as_json() == TURN.as_json()
 
 
-def test_a_result_completes_to_what_users_need():
-    own = ["center", "evidence", "matrix", "number", "source", "steps"]
-    assert dir(TURN) == sorted([*own, "as_json", "from_json", "replace", "sheet", "summary"])
-
-
 def test_a_result_without_a_sheet_shows_its_keys():
     (keys_, steps) = TURN.sheet().tables
     assert [row[0] for row in keys_.rows] == ["matrix", "evidence", "center", "number"]
@@ -167,17 +161,6 @@ def test_a_result_is_read_back_from_its_document():
         Turn.from_json(TURN.as_json() | {"steps": [{"size": 0}]})
 
 
-def test_a_class_cannot_say_of_its_documents_what_nobody_reads():
-    with pytest.raises(TypeError, match="Other has no setting tags"):
-        type(Result)("Other", (Result,), {}, tags=("kind", "other"))
-
-
 def test_every_document_names_its_schema():
     for name in RESULTS:
         assert {one.schema_name.split("/")[1] for one in results(name)} == {name}
-
-
-def test_a_paragraph_that_is_not_apart_stands_directly_below():
-    table = Table("", ("n",), ((1,),), ruled=False)
-    assert text(Sheet("title", (Note("one", apart=False), Note("two")))) == "title\none\n\ntwo"
-    assert text(Sheet("", (Note("one"), table))) == "one\nn\n1"

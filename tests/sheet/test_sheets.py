@@ -173,14 +173,6 @@ def test_what_is_hostile_is_shown_as_text():
     assert text_latex("a_b") == r"\text{a\_b}"
 
 
-def test_running_text_is_left_out_of_latex():
-    table = Table("c", ("one", Wide("why")), (("1", "long"), (2, "text")))
-    assert "why" in table_html(table) and "long" in table_html(table)
-    assert table_latex(table) == r"$\begin{array}{l} \text{one} \\ \hline \text{1} \\ 2 \end{array}$"
-    rows = Table("c", (), (("one", 1), (Wide("why"), "long")))
-    assert table_latex(rows) == r"$\begin{array}{ll} \text{one} & 1 \end{array}$"
-
-
 def test_formulas():
     def words(latex):
         return "".join(ElementTree.fromstring(mathml(latex)).itertext())
@@ -192,13 +184,6 @@ def test_formulas():
     cells = ["".join(cell.itertext()) for cell in tree.iter() if cell.tag.endswith("}mtd")]
     assert cells == ["1", "1/2", "−3", "0.25"]
     assert Math("x") == Math("x")
-
-
-def test_ipython_takes_both():
-    formatters = pytest.importorskip("IPython.core.formatters")
-    shown, _ = formatters.DisplayFormatter().format(objects()["strata"][0])
-    assert {"text/html", "text/latex", "text/plain"} <= set(shown)
-    assert shown["text/html"].startswith("<table>") and shown["text/latex"].startswith("$")
 
 
 @pytest.mark.parametrize("rule", [False, True])

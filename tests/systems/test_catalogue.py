@@ -28,14 +28,6 @@ def needed(task, layer):
     return {"target": (Fraction(1, 3),) * layer.ambient_dimension} if "target" in TASKS[task].takes else {}
 
 
-def test_the_tasks_of_the_contract_are_there():
-    assert {
-        "implicit-ideal", "hilbert-function", "singular-locus", "critical-locus", "base-locus", "fiber",
-        "strata-tangents", "tangent-cone", "rank-one-locus", "membership",
-    } <= set(TASKS)  # fmt: skip
-    assert [name for name, task in TASKS.items() if "target" in task.takes] == ["membership"]
-
-
 @tasks
 def test_every_task_for_every_layer(task):
     for layer in LAYERS:

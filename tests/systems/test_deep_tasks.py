@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork
-from agattn.engines.catalogue import ENGINES, MACAULAY2, SINGULAR
-from agattn.engines.emit import emit
 from agattn.engines.run import run
 from agattn.errors import InputError
 from agattn.geometry.closedness.limits import limit_set
@@ -162,24 +160,6 @@ def test_limits_of_larger_networks(singular, network):
 
 
 # Scripts ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("engine", [MACAULAY2, SINGULAR], ids=lambda engine: engine.name)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_script_says_what_it_is(engine, name):
-    seed = {"seed": 7} if "seed" in TASKS[name].takes else {}
-    script = emit(build(name, SMALLEST, **seed), engine)
-    written = f"{name} --engine {engine.name} --dims 2,2,1 --ranks 2,2 -t 2{' --seed 7' if seed else ''}\n"
-    assert written in script and "2 layers, widths 2, 2, 1, a = 2, 2, t = 2" in script
-    assert script.isascii() and "\n\n\n" not in script
-    assert max(map(len, script.splitlines())) <= 130
-
-
-def test_the_known_limit_stands_in_the_script():
-    script = emit(build("deep-fiber", SMALLEST), ENGINES["macaulay2"])
-    for line in ("k = transpose matrix{{1,2}}", "q = transpose matrix{{1,-1}}", "L0 = matrix{{1,3}}"):
-        assert f"\n{line}\n" in script
-    assert "\n(N, K, P) = (matrix{{1,0},{2,1}}, matrix{{0,1},{-1,0}}, matrix{{1,1},{0,2}})\n" in script
 
 
 @pytest.mark.parametrize("name", NAMES)

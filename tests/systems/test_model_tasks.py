@@ -1,6 +1,5 @@
 """Tasks about any polynomial architecture: what is asked, and what both engines answer."""
 
-import re
 from fractions import Fraction
 from functools import cache
 from math import prod
@@ -15,10 +14,8 @@ from installed import require
 import agattn as ag
 from agattn.algebra.graded_ideals import positive_grading
 from agattn.algebra.polynomial import PolynomialRing
-from agattn.engines.catalogue import ENGINES
-from agattn.engines.emit import emit
 from agattn.engines.run import run
-from agattn.systems.catalogue import MODEL_TASKS, TASKS, build
+from agattn.systems.catalogue import MODEL_TASKS, build
 
 ROOT = Path(__file__).parents[2]
 CUBIC = ag.PolynomialMap(
@@ -40,7 +37,6 @@ LINEAR = ag.Network([ag.Linear(1), ag.Linear(2)], dim=2)
 PERCEPTRON = ag.Network([ag.Perceptron([2, 1], degree=2)], dim=2)
 BIAS = ag.Network([ag.Perceptron([1, 1], degree=2, bias=True)], dim=2)
 DEEP = ag.DeepNetwork((2, 1, 1), (1, 1), t=1)
-MODELS = [CUBIC, GRASSMANNIAN, UNEVEN, AFFINE, CAUSAL, SKIP, LINEAR, PERCEPTRON, BIAS, DEEP]
 
 
 # What is asked ----------------------------------------------------------------------------------------------
@@ -81,37 +77,6 @@ def test_the_degrees_of_scripts():
         assert {_degree(bias["weights"], e) for e in f.terms} == {degree}
 
 
-@pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
-@pytest.mark.parametrize("task", MODEL_TASKS)
-def test_scripts_say_what_they_are_about(engine, task):
-    if MODEL_TASKS[task].form not in engine.tasks:
-        assert (engine.name, task) == ("msolve", "critical-locus")
-        return
-    for model in MODELS if task != "critical-locus" else MODELS[:4]:
-        for characteristic in (0, 32003):
-            script = emit(build(task, model, characteristic), engine, machine=True)
-            lines = script.split("\n")
-            assert script.isascii() and "\n\n\n" not in script and not [s for s in lines if s != s.rstrip()]
-            header = lines[: lines.index("")]
-            assert all(line.startswith(("--", "//", "#")) for line in header)
-            assert f"Written by: agattn emit {task} --engine {engine.name} " in header[-1]
-            for name in model.shapes:
-                assert re.search(rf" {name}, [0-9 x]+: \w", "\n".join(header))
-            number = len(build(task, model).data["polynomials"])
-            assert f"y_{number}: " in script or f"y({number}): " in script
-            assert not re.search(
-                r"\{[{%#]|[%#]\}|ENGINE|None|undefined", script.replace("{{", "").replace("}}", "")
-            )
-
-
-def test_only_models_are_asked_in_this_way():
-    assert set(MODEL_TASKS) == {"implicit-ideal", "hilbert-function", "fiber", "critical-locus"}
-    assert set(MODEL_TASKS) <= set(TASKS)
-    for task in MODEL_TASKS:
-        assert build(task, ag.SingleLayer(2, 1)).form == task
-        assert build(task, LINEAR).form == f"model-{task}" and build(task, LINEAR).task == task
-
-
 def test_the_digest_belongs_to_the_question():
     def power(n):
         return ag.PolynomialMap(lambda s: [s[0] ** n, s[1]], {"s": 2}, name="power")
@@ -125,13 +90,6 @@ def test_the_digest_belongs_to_the_question():
     ]
     assert len({problem.digest for problem in problems}) == len(problems)
     assert build("fiber", power(2)).digest == build("fiber", power(2)).digest
-
-
-def test_what_is_too_large_is_written_if_forced():
-    assert (
-        build("implicit-ideal", ag.Network([ag.Linear(8)], dim=8), force=True).form == "model-implicit-ideal"
-    )
-    assert build("critical-locus", HEADS, force=True).form == "model-critical-locus"
 
 
 # What engines answer ----------------------------------------------------------------------------------------
@@ -288,27 +246,6 @@ def test_msolve_finds_the_same(msolve_installation, singular, model):
 # By the command line and the library ------------------------------------------------------------------------
 
 
-def test_the_command_line(singular, tmp_path):
-    file = tmp_path / "model.toml"
-    file.write_text(
-        '[input]\ndim = 2\n[[layer]]\ntype = "linear"\nout = 1\n[[layer]]\ntype = "linear"\nout = 2\n'
-    )
-    point = tmp_path / "point.json"
-    point.write_text('{"W_1": [["1/2", 3]], "W_2": [[1], [0]]}')
-    model = [file, "--engine", "singular"]
-    ended = call("run", "implicit-ideal", *model)
-    assert "coordinates: 4\n  y_1: coefficient of x_(1,1) in output 1\n" in ended.out
-    assert ended.status == 0 and "y_2*y_3 - y_1*y_4" in ended.out
-    ended = call("run", "fiber", *model, "--point", point, "--components")
-    assert ended.status == 0 and "dimension: 1\ndegree: 2\ntangent-dimension: 1\ncomponents: 1" in ended.out
-    assert "1/2, 3, 1, 0" in call("emit", "fiber", *model, "--point", point).out
-    point.write_text('{"W_1": [[1, 3, 4]], "W_2": [[1], [0]]}')
-    ended = call("run", "fiber", *model, "--point", point)
-    assert ended.status == 2 and "W_1 has the shape (1, 3); it must be (1, 2)" in ended.err
-    listed = call("emit", "--list").out
-    assert listed.count("of a model: ") == len(MODEL_TASKS)
-
-
 def test_the_ideal_by_elimination_is_the_native_one(singular):
     """Their tables to degree 3 and all equations, which are of degree 2; by the command line too."""
     for model in (CUBIC, LINEAR):
@@ -322,10 +259,3 @@ def test_the_ideal_by_elimination_is_the_native_one(singular):
     assert "generators: 3 of degree 2 (over QQ: proved)" in call("ideal", *cubic).out
     assert len(document("ideal", *cubic)["whole"]) == 3
     assert document("run", "implicit-ideal", *cubic)["answer"]["coordinates"][0] == "y_1: output 1"
-
-
-def test_the_library(singular):
-    point = {"W_1": [[1, 2]], "W_2": [[3], ["1/4"]]}
-    script = ag.script(LINEAR, "fiber", "singular", point=point)
-    assert "ideal point = 1, 2, 3, 1/4;" in script
-    assert ag.run(LINEAR, "fiber", "singular", point=point).answer.integers["dimension"] == 1

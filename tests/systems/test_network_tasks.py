@@ -3,8 +3,6 @@
 import pytest
 
 from agattn.architectures import DeepNetwork
-from agattn.engines.catalogue import MACAULAY2, SINGULAR
-from agattn.engines.emit import emit
 from agattn.engines.run import run
 from agattn.geometry.identifiability.virtual_weights import random_virtual_weights
 from agattn.systems.catalogue import build
@@ -44,18 +42,3 @@ def test_the_point_has_the_random_weights():
     M, L = random_virtual_weights(NETWORK, seed=0)
     data = task(NETWORK).data
     assert [[list(row) for row in m] for m in (*data["M"], data["L"])] == [m.tolist() for m in (*M, L)]
-
-
-@pytest.mark.parametrize("engine", [MACAULAY2, SINGULAR], ids=lambda engine: engine.name)
-def test_the_script_says_what_it_is(engine):
-    script = emit(task(NETWORK, seed=7), engine)
-    assert f"--engine {engine.name} --dims 2,2,1 --ranks 2,2 -t 3 --seed 7\n" in script
-    assert "2 layers, widths 2, 2, 1, a = 2, 2, t = 3" in script and "Theorem 3.7" in script
-    assert script.isascii() and "\n\n\n" not in script
-
-
-def test_the_digest_belongs_to_the_question():
-    other = DeepNetwork((2, 2, 1), (2, 2), t=2)
-    digests = {task(NETWORK).digest, task(NETWORK, seed=1).digest, task(other).digest}
-    digests.add(task(NETWORK, characteristic=101).digest)
-    assert len(digests) == 4 and task(NETWORK).digest == task(NETWORK).digest

@@ -147,16 +147,6 @@ def test_a_point_has_either_a_or_k_and_q(tmp_path):
         read_point(file, SingleLayer(2, 1))
 
 
-def test_missing_and_unreadable_files(tmp_path):
-    with pytest.raises(InputError, match=r"cannot read .*No such file"):
-        read_point(tmp_path / "none.json", LAYER)
-    with pytest.raises(InputError, match="cannot read"):
-        read_point(tmp_path, LAYER)
-    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="is not UTF-8 text"):
-        read_point(tmp_path / "binary.json", LAYER)
-
-
 def test_reads_targets(tmp_path):
     layer = SingleLayer(2, 1)
     y = read_target(write(tmp_path, {"y": [1, 0, "-2/3", "4", 0, 7]}), layer)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import call, document
+from command_line import call
 
 import agattn as ag
 from agattn import checker
@@ -22,8 +22,6 @@ from agattn.verification.certificate import _record, certify
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "certificates"
 LAYER = ag.SingleLayer(2, 1)
-DEEP = ag.DeepNetwork((3, 3, 2), (3, 3), t=3)
-ARGUMENTS = ("--dims", "3,3,2", "--ranks", "3,3", "-t", "3")
 
 
 @pytest.fixture
@@ -54,40 +52,11 @@ def test_such_a_claim_is_no_claim_that_is_certified(new_claim):
         check(made)
 
 
-def test_a_network_with_claims_of_both_kinds(tmp_path):
-    path = tmp_path / "c.json"
-    chosen = ("--claim", "corollary-3.8", "--claim", "agattn.deep-zeros", "--claim", "theorem-3.9")
-    ended = call("certificate", *ARGUMENTS, *chosen, "-O", path)
-    assert ended.status == 0 and ended.err == f"wrote {path}\n", ended
-    assert [line.split()[0] for line in ended.out.splitlines() if " not certified " in line] == [
-        "corollary-3.8",
-        "theorem-3.9",
-    ]
-    written = json.loads(path.read_text())
-    others = [record for record in written["claims"] if "reason" in record]
-    assert [record["id"] for record in others] == ["corollary-3.8", "theorem-3.9"]
-    found = document("check", path)
-    assert [claim["id"] for claim in found["claims"]] == ["agattn.deep-zeros"]
-    assert found["uncertified"] == ["corollary-3.8", "theorem-3.9"]
-    assert "\nNot certified: corollary-3.8, theorem-3.9.\n" in call("check", path).out
-    others[0]["id"] = "trust me"
-    found = check(written)
-    assert found["uncertified"] == [UNKNOWN, "theorem-3.9"] and "trust" not in described(found)
-    others[0]["proof"] = "trust me"
-    with pytest.raises(UnreadableError, match="unknown key"):
-        check(written)
-
-
 def test_several_heads_with_other_claims():
     network = ag.DeepNetwork((3, 1), (1,), t=2, heads=2)
     made = ag.certificate(network, ["agattn.heads-not-closed", "agattn.multi-head-dimension"])
     assert made.certified == ["agattn.heads-not-closed"]
     assert [*made.uncertified] == ["agattn.multi-head-dimension"] and check(made)["valid"]
-
-
-def test_it_is_said_what_claims_assume_that_do_not_apply():
-    made = certify(ag.DeepNetwork((3, 1), (1,), t=2, heads=2))
-    assert made.uncertified["agattn.deep-zeros"] == "it does not apply: it assumes one head and l ≥ 2"
 
 
 def test_a_refutation_that_has_no_certificate_keeps_no_other_claim_from_its_own():

@@ -19,7 +19,7 @@ from agattn import checker
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import Network, draw_parameters
 from agattn.architectures.model_file import read_model
-from agattn.claims.models import CLAIMS, _as_checked, _general
+from agattn.claims.models import _as_checked, _general
 from agattn.errors import UndecidedError
 from agattn.geometry.dimension.theorems import by_layer
 from agattn.verification.certificate import certify, dump
@@ -221,10 +221,6 @@ def test_weights_that_happen_to_be_special_are_drawn_again(seed):
         _general(network, 9, np.random.default_rng(seed))
 
 
-def test_every_such_claim_is_in_the_checker():
-    assert tuple(claim.id for claim in CLAIMS[-3:]) == checker.Today.CLAIMS
-
-
 # Each part alone --------------------------------------------------------------------------------------------
 
 SMALLEST = {"type": "attention", "out": 2, "rank": 1}
@@ -287,24 +283,6 @@ def test_sizes_up_to_the_limits_and_what_is_left_out():
     ):
         found = {"layer": {"type": "recurrence", "out": 1, "rank": 1} | table, "d": 2, "t": 2}
         assert (why_not(checker.State, found) == words) if words else checker.State(found)
-
-
-def test_layers_are_named_by_their_sizes():
-    def said(**changes):
-        return str(shared(4, 3, **changes))
-
-    ends = "d = 4, d' = 2, a = 2, b = 2, t = 3"
-    assert said(rank=2) == said(rank=2, mask=[[1] * 3] * 3) == f"1 group of 1 head; {ends}"
-    assert said(rank=2, heads=2) == f"2 groups of 1 head; {ends}"
-    latent = "a latent of 3 rows for keys and values"
-    assert said(rank=2, kv_latent=3) == f"1 group of 1 head, {latent}; {ends}"
-    turned = f"1 group of 1 head, a latent of 2 rows for queries, rotary positions; {ends}"
-    assert said(rank=2, q_latent=2, rotary=True) == turned
-    # What is proved of a layer with a mask is not said of the layer without one.
-    causal = [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
-    masks = (("causal", "a causal mask"), (causal, "a causal mask"), ([[0, 1, 1]] * 3, "a mask of its own"))
-    for mask, words in masks:
-        assert said(rank=2, mask=mask) == f"1 group of 1 head, {words}; {ends}"
 
 
 def test_formulas_behind_one_latent_or_two():

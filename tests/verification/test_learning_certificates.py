@@ -11,11 +11,14 @@ import pytest
 
 from agattn import SingleLayer, checker
 from agattn.errors import InputError
-from agattn.geometry.learning_coefficients.learning_coefficients import points
-from agattn.geometry.learning_coefficients.weights_coefficients import parameters, weights_coefficient
+from agattn.geometry.learning_coefficients.learning_coefficients import (
+    parameters,
+    points,
+    weights_coefficient,
+)
 from agattn.verification.certificate import make_learning_certificate
 from tests.command_line import call
-from tests.faults.certificates import moved, numbers
+from tests.faults.certificates import is_valid, moved, numbers, why_not
 
 
 @pytest.mark.parametrize("softmax", [False, True])
@@ -25,17 +28,10 @@ def test_every_point_is_certified(sizes: tuple[int, int, int], softmax: bool) ->
     document = json.loads(json.dumps(make_learning_certificate(layer, softmax)))
     result = checker.check(document)
     assert result["valid"] and len(result["claims"]) == len(document["claims"])
-    found = {(*p.orbit.as_json(), p.rank_k, p.rank_q): p.coefficient.value for p in points(layer, softmax)}
+    found = {(*p.stratum.as_json(), p.rank_k, p.rank_q): p.coefficient.value for p in points(layer, softmax)}
     assert {tuple(record["ranks"][:5]) for record in document["claims"]} == set(found)
     for record in document["claims"]:
         assert Fraction(*record["lambda"]) == found[tuple(record["ranks"][:5])]
-
-
-def is_valid(document):
-    try:
-        return checker.check(document)["valid"]
-    except checker.UnreadableError:
-        return False
 
 
 def at_zero(matrix):
@@ -65,7 +61,7 @@ def test_no_damaged_certificate_states_what_is_false() -> None:
             (record,) = damaged["claims"]
             K, Q, V = (at_zero(record[name]) for name in "KQV")
             truth = weights_coefficient(parameters(K=K, Q=Q, V=V), softmax=softmax)
-            assert [*truth.orbit.as_json(), truth.rank_k, truth.rank_q] == record["ranks"][:5]
+            assert [*truth.stratum.as_json(), truth.rank_k, truth.rank_q] == record["ranks"][:5]
             assert truth.coefficient.value == Fraction(*record["lambda"])
             assert truth.coefficient.multiplicity == record["multiplicity"]
     assert refused >= 200
@@ -198,20 +194,13 @@ def test_products_have_a_competitor_for_each_rank() -> None:
     assert checker.competitors(3, 2, 2) == [4, 4, 6] and checker.competitors(1, 3, 1) == [3, 1]
 
 
-def unreadable(function, *arguments):
-    """Why something cannot be read."""
-    with pytest.raises(checker.UnreadableError) as raised:
-        function(*arguments)
-    return str(raised.value)
-
-
 def test_parts_of_points_are_read_as_they_are_written() -> None:
     f = [[0, 0, [[1]]]]
 
     def why(multipliers=f, **changes):
         record = {"ranks": [1, 1, 1, 1, 1, 1], "variables": 3, "free": [0], "T": [], "N": [], "squares": []}
         record |= {"K": [[ONE]], "Q": [[PLUS]], "V": [[ONE]], "multipliers": multipliers}
-        return unreadable(sized(1, 1, 1).prove, record | changes)
+        return why_not(sized(1, 1, 1).prove, record | changes)
 
     for words, changes in (
         ("there is no such coordinate", {"free": [0, 3]}),
@@ -245,9 +234,9 @@ def test_sizes_of_points() -> None:
     assert germ(ONE, PLUS, ONE, f, variables=1000) == ""
     for size in (1001, -1):
         words = "a point has more than 1000 coordinates"
-        assert unreadable(lambda size=size: germ(ONE, PLUS, ONE, f, variables=size)) == words
+        assert why_not(lambda size=size: germ(ONE, PLUS, ONE, f, variables=size)) == words
     for T, N in (([[0], [1, 2]], [[1]]), ([[0, 1]], [[1], [0, 2]])):
-        why = unreadable(lambda T=T, N=N: germ(ONE, PLUS, ONE, f, T=T, N=N, variables=3))
+        why = why_not(lambda T=T, N=N: germ(ONE, PLUS, ONE, f, T=T, N=N, variables=3))
         assert why == "T and N do not fit"
 
 
@@ -260,4 +249,4 @@ def test_directions_are_counted_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -
     unread = {"ranks": [1, 0, 1, 0, 0, 1], "lambda": [0, 1], "multiplicity": 1, "variables": 0}
     unread |= {"V": [[[[1]]]], **{name: [[[]]] * 10**4 for name in "KQ"}}
     unread |= {name: [] for name in ("free", "T", "N", "squares", "multipliers")}
-    assert unreadable(sized(1, 1, 10**4).prove, unread).startswith("it takes more than 100000000 steps")
+    assert why_not(sized(1, 1, 10**4).prove, unread).startswith("it takes more than 100000000 steps")

@@ -10,7 +10,7 @@ from agattn.errors import EngineNotFoundError, InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.morse import least_numbers
+from agattn.geometry.critical_points.real_points import least_numbers
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.verification import critical_points as module
@@ -46,7 +46,7 @@ def test_two_outputs(msolve_installation):
     assert all(part.undecided == 0 and part.complete is Evidence.MODULAR for part in (regular, lowest, pairs))
     assert regular.alternating_sum == pairs.alternating_sum == 0
     assert regular.expected_sum == pairs.expected_sum == 0 and lowest.expected_sum is None
-    assert list(regular.indices) == list(range(len(least_numbers(layer))))
+    assert sorted({point.index for point in regular.points}) == list(range(len(least_numbers(layer))))
     assert all(p.gradient < 1e-15 and p.weights for p in regular.points)
     assert {point.stratum for point in lowest.points} == {Stratum(1, 1, 1)}
     # One factor is as large as the others: b(h, ·, k²) = 0 is 2·(1·2) = 4 points, real ones in pairs.

@@ -28,7 +28,7 @@ whether there are others.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from typing import NamedTuple
 
 import flint
@@ -62,52 +62,45 @@ class Conserved(NamedTuple):
 
 def conserved(architecture: Architecture) -> Conserved:
     """The forms of all known symmetries, n(n + 1)/2 for each GL(n); at one token also those of lightning."""
-    names: list[str] = []
-    forms: list[Array] = []
     size = architecture.parameters
+    names, forms = list[str](), list[Array]()
     for symmetry, matrices in zip(architecture.symmetries, symmetry_matrices(architecture), strict=True):
         n = 0 if symmetry.is_orthogonal else symmetry.size  # θᵀBθ = 0 for the skew B of O(n)
-        for r, s in product(range(n), repeat=2):
-            if r > s:
-                continue
+        for r, s in combinations_with_replacement(range(n), 2):
             B = np.zeros((size, size), dtype=int)
-            for matrix in (matrices[r * n + s], matrices[s * n + r])[: 1 + (r < s)]:
-                for entry, value in matrix.items():
+            for i in {r * n + s, s * n + r}:
+                for entry, value in matrices[i].items():
                     B[entry] += value
             assert (B == B.T).all()
             names.append(symmetry.name)
             forms.append(B)
     network = architecture.as_network()
     if architecture.t == 1 and network is not None and network.is_lightning:
-        keys: Array = np.zeros(0, dtype=int)
-        for name, index in as_parameters(network, np.arange(size)).items():
-            if name.startswith("Q"):  # right behind its K
-                for head, (r, s) in product(range(len(index)), combinations(range(index.shape[1]), 2)):
-                    B = np.zeros((size, size), dtype=int)
-                    for sign, i, j in ((1, r, s), (-1, s, r)):
-                        k, q = keys[head, i], index[head, j]
-                        B[k, q] = B[q, k] = sign
-                    names.append("one token")
-                    forms.append(B)
-            else:
-                keys = index if name.startswith("K") else keys
+        index = as_parameters(network, np.arange(size))
+        for layer in range(1, network.depth + 1):
+            K, Q = index[f"K_{layer}"], index[f"Q_{layer}"]
+            for head, (r, s) in product(range(len(K)), combinations(range(K.shape[1]), 2)):
+                B = np.zeros((size, size), dtype=int)
+                for sign, k, q in ((1, K[head, r], Q[head, s]), (-1, K[head, s], Q[head, r])):
+                    B[k, q] = B[q, k] = sign
+                names.append("one token")
+                forms.append(B)
     return Conserved(tuple(names), np.array(forms, dtype=int).reshape(-1, size, size))
 
 
-def drift(architecture: Architecture, start: Array, path: Array, times: Array, decay: float = 0.0) -> float:
+def drift(architecture: Architecture, path: Array, times: Array, decay: float = 0.0) -> float:
     """The largest change of a conserved form along a path, from what theory says; 0 if there is none.
 
     Args:
         architecture: whose weights they are.
-        start: the weights at time 0, of length D.
         path: weights at some times, n × D.
-        times: these n times.
+        times: these n times, from 0.
         decay: μ, for which the forms fall like e^{−2μt}.
     """
     forms = conserved(architecture)
     if not forms.names:
         return 0.0
-    expected = np.exp(-2 * decay * times)[:, None] * forms.values(start)
+    expected = np.exp(-2 * decay * times)[:, None] * forms.values(path[0])
     return float(np.abs(forms.values(path) - expected).max())
 
 

@@ -164,36 +164,27 @@ def _experiment(where: str, table: Mapping[str, Any], seeds: Any) -> Experiment:
     for key, kind in (("teacher", Teacher), ("data", Data)):
         if key in given:
             given[key] = _value(kind, f"{where}: {key}", given[key])
-    if not isinstance(given.get("name", ""), str):
-        raise InputError(f"name is {given['name']!r}; it must be text")
+    refuse_unless(isinstance(given.get("name", ""), str), "name", given.get("name"), "text")
     return Experiment(_architecture(f"{where}: {kinds[0]}", kinds[0], table[kinds[0]]), **given)
 
 
-def _value(kind: Any, where: str, table: Any) -> Any:
-    """A dataclass from a table."""
-    if not isinstance(table, dict):
-        raise InputError(f"{where} is {shown(table)}; it must be a table")
-    check_keys(where, table, [field.name for field in fields(kind)])
+def _value(kind: Any, where: str, table: Any, needed: Sequence[str] = (), example: str = "") -> Any:
+    """A dataclass from a table; the number of tokens of an architecture has two names."""
+    refuse_unless(isinstance(table, dict), where, table, f"a table{example}")
+    check_keys(where, table, [*(field.name for field in fields(kind)), *["tokens"] * bool(needed)], needed)
     with about(where):
         return kind(**table)
 
 
-def _architecture(where: str, kind: str, table: Any) -> Architecture:
-    if not isinstance(table, dict):
-        raise InputError(f"{where} is {table!r}; it must be a table such as {{d = 3, d_out = 2, a = 2}}")
-    if kind == "model":
-        model = from_table(table)
-        return model.as_network() or model
-    made: Any = SingleLayer if kind == "layer" else DeepNetwork
-    needed = ("d", "d_out") if kind == "layer" else ("dims", "ranks")
-    check_keys(where, table, [*(field.name for field in fields(made)), "tokens"], needed)
-    try:
-        architecture: Architecture = made(
-            **{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
-        )
-    except TypeError as error:
-        raise InputError(f"{where}: {error}") from None
-    return architecture
+def _architecture(where: str, kind: str, table: Any) -> Any:
+    example = " such as {d = 3, d_out = 2, a = 2}"
+    if kind == "layer":
+        return _value(SingleLayer, where, table, ("d", "d_out"), example)
+    if kind == "network":
+        return _value(DeepNetwork, where, table, ("dims", "ranks"), example)
+    refuse_unless(isinstance(table, dict), where, table, f"a table{example}")
+    model = from_table(table)
+    return model.as_network() or model
 
 
 def read_seeds(given: Any) -> tuple[int, ...]:

@@ -46,7 +46,7 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.protocol import as_parameters
-from agattn.calls import is_ranks, one_of, shown
+from agattn.calls import is_ranks, one_of, refuse_unless
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
@@ -291,10 +291,8 @@ def train_architecture(
     if isinstance(teacher, str):
         learned = Teacher(teacher, ranks=None if ranks is None else tuple(ranks))
     else:
-        if not is_ranks(teacher) or len(teacher) != 3:
-            raise InputError(
-                f"the teacher is {shown(teacher)}; it must be a name, or a triple such as (1, 1, 2)"
-            )
+        triple = is_ranks(teacher) and len(teacher) == 3
+        refuse_unless(triple, "the teacher", teacher, "a name, or a triple such as (1, 1, 2)")
         learned = Teacher("stratum", stratum=(teacher[0], teacher[1], teacher[2]))
     data, chosen = Data(samples, tokens, noise), read_seeds(seeds)
     return train(Experiment(architecture, learned, data, method, seeds=chosen, **options))
@@ -467,7 +465,7 @@ def measure(experiment: Experiment, seed: int, loss: TrainingLoss, path: Path) -
     losses, slopes = loss(path.weights)
     gradients = np.linalg.norm(slopes + decay * path.weights, axis=1)
     norms = np.linalg.norm(path.weights, axis=1)
-    drifted = drift(architecture, path.weights[0], path.weights, path.times, decay)
+    drifted = drift(architecture, path.weights, path.times, decay)
     outcome = outcome_of(experiment, path, losses, gradients[-1], drifted)
     line: Line = {}
     if outcome not in ("diverged", "stiff"):

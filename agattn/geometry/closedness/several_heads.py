@@ -12,8 +12,8 @@ diverge; some of them are not in M. The proofs are in docs/networks/several-head
 M(3,1,1), heads 2, t = 2: not closed (Theorem 2). Products of linear forms do not span the y_b
 >>> print(found.limit)
 y_11 = u2^2 - u1 u3, y_12 = u2 u3
->>> found.limit.arc.at(Fraction(1, 10))["V_1"].tolist()
-[[[Fraction(0, 1), Fraction(1, 1), Fraction(0, 1)]], [[Fraction(-1, 10), Fraction(1, 1), Fraction(0, 1)]]]
+>>> found.limit.arc.heads[1].V  # u2 − ε u1, by row, column, power and coefficient
+((1, 1, 1, -1), (1, 2, 0, 1))
 >>> print(closedness(DeepNetwork((3, 1), (2,), t=2, heads=2)))
 M(3,1,2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace of codimension h
 """
@@ -21,9 +21,9 @@ M(3,1,2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 import flint
@@ -41,8 +41,6 @@ from agattn.limits import limits
 
 #: Coordinates (c, b, i, k), i ≤ k, of a matrix of quadratic forms, from 1, and their values if not 0.
 Target = dict[Coordinate, int]
-#: A head, a row, a column, from 1, a power of ε, perhaps negative, and the coefficient.
-Entry = tuple[int, int, int, int, int]
 #: A linear form or a vector with Laurent polynomials in ε: (index, power) and the coefficient.
 Form = dict[tuple[int, int], int]
 #: A head of an arc: the rows of V by number, and products of forms k and vectors q whose sum is A.
@@ -52,98 +50,76 @@ Head = tuple[dict[int, Form], list[tuple[Form, Form]]]
 #: Numbers are drawn between minus this and this, and are not 0.
 _LARGEST = 4
 
-Change = Callable[[Array, Array, Array, Callable[..., Array]], None]
-"""Changes K, Q and V, (h, rows, d) each, in place; the last argument draws arrays of a shape."""
+Matrices = Mapping[str, Array]
+Draw = Callable[..., Array]
+#: Changes K, Q and V, (h, rows, d) each, in place; the last argument draws arrays of a shape.
+Change = Callable[[Matrices, Draw], None]
 
 
-def _rank_one(*heads: int, k: bool = False, q: bool = False) -> Change:
-    """A_h = k qᵀ in some heads, with a common k, or a common q; other rows of Q belong to rows 0 of K."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        for h in heads:
-            K[h, 1:] = 0
-        if k:
-            K[heads[1]] = K[heads[0]]
-        if q:
-            Q[heads[1], 0] = Q[heads[0], 0]
-
-    return change
-
-
-def _equal(letters: str, sign: int = 1) -> Change:
+def _equal(at: Matrices, draw: Draw, letters: str, sign: int = 1) -> None:
     """Head 2 has the matrices of head 1 with these letters, V with a sign."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        for letter, array in zip("KQV", (K, Q, V), strict=True):
-            if letter in letters:
-                array[1] = (sign if letter == "V" else 1) * array[0]
-
-    return change
+    for letter in letters:
+        at[letter][1] = (sign if letter == "V" else 1) * at[letter][0]
 
 
-def _zero(letters: str, heads: slice = slice(1)) -> Change:
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        for letter, array in zip("KQV", (K, Q, V), strict=True):
-            if letter in letters:
-                array[heads] = 0
-
-    return change
+def _zero(at: Matrices, draw: Draw, letters: str, heads: slice = slice(1)) -> None:
+    for letter in letters:
+        at[letter][heads] = 0
 
 
-def _outer(common: str) -> Change:
+def _rank_one(at: Matrices, draw: Draw, heads: int, common: str = "") -> None:
+    """A_h = k qᵀ in the first heads, with a common k, or q; other rows of Q belong to rows 0 of K."""
+    at["K"][:heads, 1:] = 0
+    if common:
+        letter = common.upper()
+        at[letter][1, 0] = at[letter][0, 0]
+
+
+def _outer(at: Matrices, draw: Draw, common: str) -> None:
     """V_h = p vᵀ of rank one in two heads, with a common p or a common v."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        p, v = draw(2, V.shape[1], 1), draw(2, 1, V.shape[2])
-        if common == "p":
-            p[1] = p[0]
-        else:
-            v[1] = v[0]
-        V[:2] = p * v
-
-    return change
+    V = at["V"]
+    vectors = {"p": draw(2, V.shape[1], 1), "v": draw(2, 1, V.shape[2])}
+    vectors[common][1] = vectors[common][0]
+    V[:2] = vectors["p"] * vectors["v"]
 
 
-def _exchanged(sign: int, heads: int) -> Change:
+def _exchanged(at: Matrices, draw: Draw, sign: int, heads: int) -> None:
     """A_1 = k qᵀ, V_1 = p vᵀ; with a second head A_2 = v qᵀ, V_2 = ± p kᵀ, else v = k."""
-
-    def change(K: Array, Q: Array, V: Array, draw: Callable[..., Array]) -> None:
-        p, v = draw(V.shape[1], 1), draw(V.shape[2])
-        K[:heads, 1:] = 0
-        if heads == 1:
-            v = K[0, 0]
-        else:
-            K[1, 0], Q[1, 0], V[1] = v, Q[0, 0], sign * p * K[0, 0]
-        V[0] = p * v
-
-    return change
+    K, Q, V = at["K"], at["Q"], at["V"]
+    p, v = draw(V.shape[1], 1), draw(V.shape[2])
+    K[:heads, 1:] = 0
+    if heads == 1:
+        v = K[0, 0]
+    else:
+        K[1, 0], Q[1, 0], V[1] = v, Q[0, 0], sign * p * K[0, 0]
+    V[0] = p * v
 
 
 def _kinds(a: int, d: int, d_out: int) -> Iterator[tuple[str, Change]]:
     """The special relations between heads 1 and 2 by name, and the function that makes the heads."""
-    yield "V = 0 in head 1", _zero("V")
-    yield "K = 0 in head 1", _zero("K")
-    yield "K = Q = 0 in head 1", _zero("KQ")
-    yield "K = Q = V = 0 in head 1", _zero("KQV")
-    yield "equal heads", _equal("KQV")
-    yield "heads that cancel", _equal("KQV", -1)
-    yield "a common A", _equal("KQ")
-    yield "a common V", _equal("V")
+    yield "V = 0 in head 1", partial(_zero, letters="V")
+    yield "K = 0 in head 1", partial(_zero, letters="K")
+    yield "K = Q = 0 in head 1", partial(_zero, letters="KQ")
+    yield "K = Q = V = 0 in head 1", partial(_zero, letters="KQV")
+    yield "equal heads", partial(_equal, letters="KQV")
+    yield "heads that cancel", partial(_equal, letters="KQV", sign=-1)
+    yield "a common A", partial(_equal, letters="KQ")
+    yield "a common V", partial(_equal, letters="V")
     if d > 1:
-        yield "a common K", _equal("K")
-        yield "a common Q", _equal("Q")
+        yield "a common K", partial(_equal, letters="K")
+        yield "a common Q", partial(_equal, letters="Q")
         if d_out > 1:
-            yield "V = p vᵀ with a common p", _outer("p")
-            yield "V = p vᵀ with a common v", _outer("v")
+            yield "V = p vᵀ with a common p", partial(_outer, common="p")
+            yield "V = p vᵀ with a common v", partial(_outer, common="v")
         if a > 1:
-            yield "rk A = 1 in head 1", _rank_one(0)
-            yield "rk A = 1 in two heads", _rank_one(0, 1)
-            yield "A = k qᵀ with a common k", _rank_one(0, 1, k=True)
-            yield "A = k qᵀ with a common q", _rank_one(0, 1, q=True)
-        yield "A = k qᵀ, V = p kᵀ in head 1", _exchanged(1, 1)
-        yield "k qᵀ, p vᵀ and v qᵀ, p kᵀ", _exchanged(1, 2)
-        yield "k qᵀ, p vᵀ and v qᵀ, −p kᵀ", _exchanged(-1, 2)
-    yield "all V = 0", _zero("V", slice(None))
+            yield "rk A = 1 in head 1", partial(_rank_one, heads=1)
+            yield "rk A = 1 in two heads", partial(_rank_one, heads=2)
+            yield "A = k qᵀ with a common k", partial(_rank_one, heads=2, common="k")
+            yield "A = k qᵀ with a common q", partial(_rank_one, heads=2, common="q")
+        yield "A = k qᵀ, V = p kᵀ in head 1", partial(_exchanged, sign=1, heads=1)
+        yield "k qᵀ, p vᵀ and v qᵀ, p kᵀ", partial(_exchanged, sign=1, heads=2)
+        yield "k qᵀ, p vᵀ and v qᵀ, −p kᵀ", partial(_exchanged, sign=-1, heads=2)
+    yield "all V = 0", partial(_zero, letters="V", heads=slice(None))
 
 
 def head_kinds(network: DeepNetwork) -> Iterator[tuple[str, dict[str, Array]]]:
@@ -185,7 +161,7 @@ def head_kinds(network: DeepNetwork) -> Iterator[tuple[str, dict[str, Array]]]:
 
         weights = {letter: draw(*shape) for letter, shape in network.shapes.items()}
         if change is not None:
-            change(weights[f"K_{i}"], weights[f"Q_{i}"], weights[f"V_{i}"], draw)
+            change({letter: weights[f"{letter}_{i}"] for letter in "KQV"}, draw)
         yield name, weights
 
 
@@ -194,39 +170,24 @@ def head_kinds(network: DeepNetwork) -> Iterator[tuple[str, dict[str, Array]]]:
 
 @dataclass(frozen=True)
 class HeadsArc:
-    """Weights of a layer that depend on ε: K, Q and V with Laurent polynomials over ℤ, entry by entry.
+    """Weights of a layer that depend on ε, with Laurent polynomials over ℤ.
 
     Attributes:
         network: one layer with h heads.
-        K, Q, V: (head, row, column, power, coefficient), all indices from 1, where the coefficient is not 0.
+        heads: K, Q and V of each, entry by entry.
     """
 
     network: DeepNetwork
-    K: tuple[Entry, ...]
-    Q: tuple[Entry, ...]
-    V: tuple[Entry, ...]
+    heads: tuple[Arc, ...]
 
     def expansion(self) -> dict[int, Target]:
         """The coefficients of y by powers of ε, expanded exactly; those that are 0 are left out."""
         sums: defaultdict[int, Counter[Coordinate]] = defaultdict(Counter)
-        for h in range(1, self.network.heads_by_layer[0] + 1):
-            for power, y in self.head(h).terms().items():
+        for head in self.heads:
+            for power, y in head.terms().items():
                 sums[power].update(y)
         values = {n: {name: x for name, x in y.items() if x} for n, y in sorted(sums.items())}
         return {n: y for n, y in values.items() if y}
-
-    def head(self, h: int) -> Arc:
-        """One head, by its number from 1."""
-        return Arc(*(tuple(e[1:] for e in entries if e[0] == h) for entries in (self.K, self.Q, self.V)))
-
-    def at(self, epsilon: Fraction | int) -> dict[str, Array]:
-        """The weights at a number ε ≠ 0, as arrays of fractions of the network's shapes."""
-        weights = {}
-        for name, shape in self.network.shapes.items():
-            weights[name] = np.full(shape, Fraction(0), dtype=object)
-            for *place, power, x in getattr(self, name[0]):
-                weights[name][tuple(n - 1 for n in place)] += x * Fraction(epsilon) ** power
-        return weights
 
 
 @dataclass(frozen=True)
@@ -379,22 +340,13 @@ class HeadsLimit:
             return "the arc has another limit"
         return self.obstruction.flaw(self.arc.network, self.y)
 
-    def value(self, X: Array) -> Array:
-        """y as a function: Σ_j y(x_j) X for tokens X = (x_1, ..., x_t), a d' × t array of exact numbers."""
-        d_out, total = self.arc.network.dims[-1], X @ X.T
-        attention = np.zeros((d_out, len(X)), dtype=object)
-        for (c, b, i, k), x in self.y.items():
-            attention[c - 1, b - 1] += x * total[i - 1, k - 1]
-        return np.asarray(attention @ X)
-
     def as_json(self) -> dict[str, object]:
         """The limit as in a certificate: entries that are not 0, with their indices and powers of ε."""
-        arc = self.arc
         return {
             "y": [[*name, x] for name, x in sorted(self.y.items())],
             "heads": [
-                {letter: list(map(list, entries)) for letter, entries in vars(arc.head(h)).items()}
-                for h in range(1, arc.network.heads_by_layer[0] + 1)
+                {letter: list(map(list, entries)) for letter, entries in vars(head).items()}
+                for head in self.arc.heads
             ],
             "obstruction": self.obstruction.as_json(),
         }
@@ -504,13 +456,15 @@ def _limit(
     network: DeepNetwork, heads: Sequence[Head], obstruction: Squares | Products | Pencil
 ) -> HeadsLimit:
     """The limit of some heads, with the reason why the limit is no sum of heads."""
-    K, Q, V = [], [], []
-    for h, (values, products) in enumerate(heads, 1):
-        V += [(h, c, i, n, x) for c, form in values.items() for (i, n), x in form.items()]
-        for row, (k, q) in enumerate(products, 1):
-            K += [(h, row, i, n, x) for (i, n), x in k.items()]
-            Q += [(h, row, i, n, x) for (i, n), x in q.items()]
-    arc = HeadsArc(network, *(tuple(sorted(entries)) for entries in (K, Q, V)))
+
+    def entries(rows: Iterable[tuple[int, Form]]) -> tuple[tuple[int, int, int, int], ...]:
+        return tuple(sorted((row, i, n, x) for row, form in rows for (i, n), x in form.items()))
+
+    arcs = []
+    for values, products in heads:
+        K, Q = (entries(enumerate(forms, 1)) for forms in zip(*products, strict=True))
+        arcs.append(Arc(K, Q, entries(values.items())))
+    arc = HeadsArc(network, tuple(arcs))
     return HeadsLimit(arc.expansion()[0], arc, obstruction)
 
 

@@ -2,8 +2,9 @@
 
 - ``loss``: the loss of data, of a metric, of a target, as a quadratic function of the coordinates;
 - ``charts``: strata in coordinates without redundancy, and the equations of critical points there;
-- ``ed_degree``, ``morse``: numbers by theorems, and what indices add up to;
-- ``elimination``: one parameter left, d = 2 and d' = 1: all points, proved;
-- ``real_points``, ``counts``, ``trained``: what is known of real points, of numbers, near given weights;
-- ``umbrella``: the same on the surface of Figure 1.
+- ``ed_degree``: numbers by theorems;
+- ``elimination``: one parameter left, d = 2 and d' = 1: all points, proved; the same on the surface of
+  Figure 1;
+- ``real_points``, ``counts``, ``trained``: what is known of real points, with what indices add up to, of
+  numbers, near given weights.
 """

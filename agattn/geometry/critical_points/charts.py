@@ -48,7 +48,7 @@ from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.critical_points.loss import Loss
+from agattn.geometry.critical_points.loss import Loss, unimodular
 from agattn.geometry.strata.strata import (
     Stratum,
     open_stratum,
@@ -143,13 +143,11 @@ class Chart:
 
     def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
         """Matrices of polynomials at a point of balls."""
-        result = []
-        for matrix in matrices:
-            values = evaluate(list(matrix.ravel()), point)
-            entries = np.empty(len(values), dtype=object)
-            entries[:] = values
-            result.append(entries.reshape(matrix.shape))
-        return result
+        values = (evaluate(list(matrix.ravel()), point) for matrix in matrices)
+        return [
+            np.array(numbers, dtype=object).reshape(matrix.shape)
+            for numbers, matrix in zip(values, matrices, strict=True)
+        ]
 
     @property
     def avoided(self) -> Polynomial | None:
@@ -329,11 +327,7 @@ def chart_of(layer: SingleLayer, stratum: Stratum | None = None, seed: int = 0) 
         W = np.hstack([np.eye(rows, dtype=object) * ring.one(), B])
         if rows == columns or seed == FIRST:
             return W
-        lower, upper = np.eye(columns, dtype=object), np.eye(columns, dtype=object)
-        for i, j in zip(*np.tril_indices(columns, -1), strict=True):
-            lower[i, j], upper[j, i] = draw.choice(turns), draw.choice(turns)
-        turned: Array = W @ (lower @ upper)
-        return turned
+        return np.asarray(W @ unimodular(columns, lambda: draw.choice(turns)))
 
     scale = ring.one() if linear else ring.gens[0]  # λ
     if ranks == PAIR:

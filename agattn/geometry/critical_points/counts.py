@@ -13,19 +13,17 @@ M(2,1,2), generic, general data: 14 critical points, singular ones (1,1,1): 14; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, TooLargeError, argument
+from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, MAX_SUMS, numbers_by_theorem, size_of_sums
-from agattn.geometry.critical_points.elimination import ELIMINATION, equation
+from agattn.geometry.critical_points.elimination import ELIMINATION, number_by_elimination
 from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss, enough_samples, loss
-from agattn.geometry.critical_points.morse import expected_sum
-from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, real_table
-from agattn.geometry.strata.strata import Stratum, open_stratum
+from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, expected_sum, real_table
+from agattn.geometry.strata.strata import ByStratum, Stratum, open_stratum
 from agattn.limits import limits
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Named, Result, Written, field, key
@@ -33,47 +31,37 @@ from agattn.sheet.result import Count, Key, Named, Result, Written, field, key
 THEOREM = "theorem"
 
 
-@dataclass(frozen=True)
-class CriticalSet:
+class CriticalSet(Result):
     """The critical points of a loss on a stratum.
 
-    ``dimension`` is −1 if there are none. ``degree`` is their number, with multiplicity, where it is 0 or −1;
-    else the degree of the closure of their part of largest dimension, which says nothing of isolated ones.
+    The degree of infinitely many says nothing of isolated ones.
     """
 
-    dimension: int
-    degree: int
+    dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
+    degree: Key[Count, "The degree of this set: that of its part of largest dimension."]
 
-    @property
-    def count(self) -> int | None:
-        """The number of critical points with multiplicity; ``None`` where they are infinitely many."""
+    @key
+    def count(self) -> Count | None:
+        """The number of critical points on the stratum, with multiplicity; null where infinitely many."""
         return None if self.dimension > 0 else self.degree
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Their number, or the dimension and the degree."""
         if self.count is not None:
             return str(self.count)
         return f"of dimension {self.dimension} and degree {self.degree}"
 
 
-class CriticalPart(Result):
+class CriticalPart(ByStratum, CriticalSet):
     """The critical points of a loss on a stratum of singular points."""
 
-    r_v: Key[Count, "The rank of V."]
-    r_a: Key[Count, "The rank of A."]
-    r: Key[Count, "The rank of [V; Aᵀ]."]
-    count: Key[
-        Count | None,
-        "The number of critical points on the stratum, with multiplicity; null where infinitely many.",
-    ]
-    dimension: Key[int, "The dimension of the set of critical points; -1 if there are none."]
-    degree: Key[Count, "The degree of this set: that of its part of largest dimension."]
+    stratum: Stratum
     theorem: Key[str | None, "The id of the theorem that gives the number; null where none does."]
     evidence: Key[Evidence, "How the result is known."]
 
     def summary(self) -> str:
         """The stratum and the number in a line."""
-        part = CriticalSet(self.dimension, self.degree)
-        return f"{Stratum(self.r_v, self.r_a, self.r)}: {part} ({self.evidence})"
+        return f"{self.stratum}: {super().summary()} ({self.evidence})"
 
 
 class CriticalPoints(AboutLoss, name="critical-points"):
@@ -132,16 +120,7 @@ class CriticalPoints(AboutLoss, name="critical-points"):
     def parts(self) -> list[CriticalPart]:
         """The critical points of the loss on each stratum of singular points but 0."""
         return [
-            CriticalPart(
-                s.r_v,
-                s.r_a,
-                s.r,
-                part.count,
-                part.dimension,
-                part.degree,
-                self.theorem_on(s),
-                self.evidence_on(s),
-            )
+            CriticalPart(part.dimension, part.degree, s, self.theorem_on(s), self.evidence_on(s))
             for s, part in self.strata.items()
         ]
 
@@ -333,21 +312,11 @@ def counts_by_elimination(loss: Loss, smooth: bool = False) -> CriticalPoints | 
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
     """
     layer, parts = loss.layer, {}
-    if (
-        not layer.has_orbits
-        or (layer.d, layer.d_out) != (2, 1)
-        or loss.rank < loss.size
-        or not any(loss.linear)
-    ):
-        return None
-    for stratum in (open_stratum(layer), *(() if smooth else singular_strata(layer))):
-        try:
-            number = equation(layer, loss, None if stratum == open_stratum(layer) else stratum).number()
-        except InputError:  # all θ are critical
+    one_parameter = (layer.d, layer.d_out) == (2, 1) and layer.has_orbits
+    for stratum in (None, *(singular_strata(layer) if one_parameter and not smooth else ())):
+        if (number := number_by_elimination(loss, stratum)) is None:
             return None
-        if number is None:
-            return None
-        parts[stratum] = CriticalSet(0 if number else -1, number)
+        parts[stratum or open_stratum(layer)] = CriticalSet(0 if number else -1, number)
     return CriticalPoints(
         loss, parts, (0,), ELIMINATION, ELIMINATION, proofs=dict.fromkeys(parts, ELIMINATION)
     )

@@ -75,12 +75,8 @@ MAX_SUMS = 2 * 10**8
 
 
 @lru_cache(maxsize=64)
-def generic_ed_degree(layer: SingleLayer, seed: int = 0) -> int:
+def generic_ed_degree(layer: SingleLayer) -> int:
     """The number of critical points of the loss of general data on the smooth part of M̄, for d' ≤ 3.
-
-    Args:
-        layer: the layer.
-        seed: of the characters of the torus, on which the sums over its fixed points do not depend.
 
     Raises:
         InputError: if d' > 3 and d > 1, or t = 1.
@@ -95,14 +91,14 @@ def generic_ed_degree(layer: SingleLayer, seed: int = 0) -> int:
         return 1
     if d_out > MAX_OUT:
         raise InputError(f"d' is {d_out}; the ED degree in the metric I ⊗ W is known for d' ≤ {MAX_OUT}")
-    whole: int = _integral(partial(_pairs, layer, seed))
+    whole: int = _integral(partial(_pairs, layer))
     if d_out == 1:
         # For a = 1, too, each function has two pairs (k qᵀ, vᵀ), which meet at v ∥ k.
-        return whole if layer.a > 1 else (whole - _integral(partial(_squares, d, 1, seed))) // 2
+        return whole if layer.a > 1 else (whole - _integral(partial(_vectors, d, 1, [2]))) // 2
     if d_out == 2:
-        return whole - 2 * _integral(partial(_kernels, layer, 1, seed))
+        return whole - 2 * _integral(partial(_kernels, layer, 1))
     signs: list[int] = [(-2) ** (i - 1) * (-1) ** (i * (i - 1) // 2) for i in range(1, d + 1)]
-    parts = [_integral(partial(_kernels, layer, i, seed)) for i in range(1, d + 1)]
+    parts = [_integral(partial(_kernels, layer, i)) for i in range(1, d + 1)]
     return whole - sum(c * part for c, part in zip(signs, parts, strict=True))
 
 
@@ -119,8 +115,8 @@ def stratum_ed_degree(layer: SingleLayer, stratum: Stratum) -> int | None:
     """
     d, d_out, r_v, r_a, r = layer.d, layer.d_out, stratum.r_v, stratum.r_a, stratum.r
     if (r_v, r_a) == (1, 1):
-        squares = _integral(partial(_squares, d, d_out))
-        return squares if r == 1 else (_integral(partial(_products, d, d_out)) - squares) // 2
+        squares = _integral(partial(_vectors, d, d_out, [2]))
+        return squares if r == 1 else (_integral(partial(_vectors, d, d_out, [1, 1])) - squares) // 2
     if d_out > MAX_OUT or (r_v, r) != (min(d, d_out), min(d, r_v + r_a)):
         return None
     return generic_ed_degree(SingleLayer(d, d_out, r_a, layer.t))
@@ -201,7 +197,7 @@ def _integral(points: Callable[[], Iterator[FixedPoint]]) -> int:
 
 
 def _weights(*sizes: int, seed: int = 0) -> list[list[int]]:
-    """Characters of a torus on vector spaces, without relations that matter."""
+    """Characters of a torus on vector spaces, without relations that matter: sums do not depend on them."""
     draw = random.Random(seed)
     numbers = iter(draw.sample(range(10**6, 10**9), sum(sizes)))
     return [[next(numbers) for _ in range(size)] for size in sizes]
@@ -223,32 +219,27 @@ def _others(lines: Sequence[int], n: int) -> list[int]:
     return [line - lines[n] for m, line in enumerate(lines) if m != n]
 
 
-def _pairs(layer: SingleLayer, seed: int) -> Iterator[FixedPoint]:
+def _pairs(layer: SingleLayer) -> Iterator[FixedPoint]:
     """X: the pairs (U, A) and V, with O(1, 1)."""
-    rows, columns, values = _weights(layer.d, layer.d, layer.d * layer.d_out, seed=seed)
+    rows, columns, values = _weights(layer.d, layer.d, layer.d * layer.d_out)
     for (tangent, line), n in product(list(_attention(layer, rows, columns)), range(len(values))):
         yield FixedPoint(tangent + _others(values, n), (), -line - values[n])
 
 
-def _squares(d: int, d_out: int, seed: int = 0) -> Iterator[FixedPoint]:
-    """h ⊗ q ⊗ k²."""
-    outputs, columns, rows = _weights(d_out, d, d, seed=seed)
-    for c, b, i in product(range(d_out), range(d), range(d)):
-        tangent = _others(outputs, c) + _others(columns, b) + _others(rows, i)
-        yield FixedPoint(tangent, (), -outputs[c] - columns[b] - 2 * rows[i], -outputs[c])
+def _vectors(d: int, d_out: int, powers: Sequence[int]) -> Iterator[FixedPoint]:
+    """Vectors h, q, k, ... up to scale, by the powers of k, ... in a product: h ⊗ q ⊗ k², or h ⊗ q ⊗ kv."""
+    spaces = _weights(d_out, d, *(d for _ in powers))
+    for numbers in product(*(range(len(space)) for space in spaces)):
+        at = list(zip(spaces, numbers, strict=True))
+        tangent = [weight for space, n in at for weight in _others(space, n)]
+        h, q, *more = (space[n] for space, n in at)
+        xi = h + q + sum(power * weight for power, weight in zip(powers, more, strict=True))
+        yield FixedPoint(tangent, (), -xi, -h)
 
 
-def _products(d: int, d_out: int) -> Iterator[FixedPoint]:
-    """The quadruples (h, q, k, v), with h ⊗ q ⊗ kv."""
-    outputs, columns, rows, others = _weights(d_out, d, d, d)
-    for c, b, i, k in product(range(d_out), range(d), range(d), range(d)):
-        tangent = _others(outputs, c) + _others(columns, b) + _others(rows, i) + _others(others, k)
-        yield FixedPoint(tangent, (), -outputs[c] - columns[b] - rows[i] - others[k], -outputs[c])
-
-
-def _kernels(layer: SingleLayer, size: int, seed: int = 0) -> Iterator[FixedPoint]:
+def _kernels(layer: SingleLayer, size: int) -> Iterator[FixedPoint]:
     """(A, k ∈ K, h) with K in the kernel of M_A of this dimension, and h isotropic: for d' = 2 one of two."""
-    rows, columns, kernel, outputs = _weights(layer.d, layer.d, layer.d, 3, seed=seed)
+    rows, columns, kernel, outputs = _weights(layer.d, layer.d, layer.d, 3)
     indices = range(layer.d)
     isotropic = (
         [([], [], 0)]

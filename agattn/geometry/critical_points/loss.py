@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -37,7 +37,7 @@ import numpy as np
 
 from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.matrices import read_number
-from agattn.algebra.scalars import fraction_matrix
+from agattn.algebra.scalars import Array, fraction_matrix, unread
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError, TooLargeError, nearest
 from agattn.geometry.variety.coordinates import coordinates
@@ -265,7 +265,7 @@ def loss(
 
 
 @lru_cache(maxsize=32)
-def gaussian_gram(layer: SingleLayer) -> np.ndarray[Any, Any]:
+def gaussian_gram(layer: SingleLayer) -> Array:
     """W for Gaussian tokens in floating point: E f fᵀ, summed over tokens; not to be written to.
 
     >>> from agattn.architectures import SingleLayer
@@ -319,22 +319,19 @@ def turned(loss: Loss, seed: int) -> Loss:
     [True, False]
     """
     layer, draw = loss.layer, random.Random(seed)
-    F, U = (_unimodular(layer.d, draw) for _ in range(2))
-    w = [draw.randint(1, 9) for _ in range(layer.d_out)]
-    length = sum(x * x for x in w)
-    reflection = [
-        [int(c == e) - Fraction(2 * x * z, length) for e, z in enumerate(w)] for c, x in enumerate(w)
-    ]
+    F, U = (unimodular(layer.d, lambda: draw.randint(1, 9)) for _ in range(2))
+    w = np.array([draw.randint(1, 9) for _ in range(layer.d_out)], dtype=object)
+    reflection = np.eye(len(w), dtype=object) - np.outer(w, w) * Fraction(2, w @ w)
 
     def entry(new: tuple[int, ...], old: tuple[int, ...]) -> int:
         """Of the form b with u_j u_m, in the form b2 with u_i u_k: u ↦ U u, and columns mixed by F."""
         (_, b, i, k), (_, b2, j, m) = ([x - 1 for x in index] for index in (new, old))
-        return F[b][b2] * (U[j][i] * U[m][k] + (i < k) * U[j][k] * U[m][i])
+        return int(F[b, b2] * (U[j, i] * U[m, k] + (i < k) * U[j, k] * U[m, i]))
 
     names, size = _one_output(layer), loss.size
     T = rational_matrix([[entry(new, old) for old in names] for new in names], size)
     rows = [loss.linear[n : n + size] for n in range(0, len(loss.linear), size)]
-    linear = rational_matrix(reflection, layer.d_out) * rational_matrix(rows, size) * T
+    linear = rational_matrix(reflection.tolist(), len(w)) * rational_matrix(rows, size) * T
     block = _rows(T.transpose() * rational_matrix(loss.block, size) * T)
     return replace(loss, block=block, linear=tuple(map(fraction, linear.entries())))
 
@@ -343,25 +340,17 @@ def _rows(matrix: flint.fmpq_mat) -> tuple[Row, ...]:
     return tuple(map(tuple, fraction_matrix(matrix).tolist()))
 
 
-def _unimodular(d: int, draw: random.Random) -> list[list[int]]:
-    """A lower times an upper triangular matrix with 1 on the diagonal, both with random entries."""
+def unimodular(d: int, draw: Callable[[], int]) -> Array:
+    """A lower times an upper triangular matrix with 1 on the diagonal, both with drawn entries."""
     lower, upper = (np.eye(d, dtype=object) for _ in range(2))
-    for i in range(d):
-        for j in range(i):
-            lower[i, j], upper[j, i] = draw.randint(1, 9), draw.randint(1, 9)
-    product_: list[list[int]] = (lower @ upper).tolist()
-    return product_
+    for i, j in zip(*np.tril_indices(d, -1), strict=True):
+        lower[i, j], upper[j, i] = draw(), draw()
+    return np.asarray(lower @ upper)
 
 
-def _samples(given: Any, name: str, size: int) -> np.ndarray[Any, Any]:
+def _samples(given: Any, name: str, size: int) -> Array:
     """An array n × ``size`` × t of exact numbers, from sequences or an array; one matrix is a sample."""
-    ragged = f"{name} is ragged; it must be an array n × {size} × t"
-    try:
-        array = np.asarray(given, dtype=object)
-    except ValueError as error:
-        raise InputError(ragged) from error
-    if any(isinstance(value, (list, tuple)) for value in array.flat):
-        raise InputError(ragged)
+    array = unread(given, name)
     array = array[None] if array.ndim == 2 else array
     if array.ndim != 3 or array.shape[1] != size or not array.size:
         shape = " × ".join(map(str, array.shape)) or "a number"
@@ -376,7 +365,7 @@ def _samples(given: Any, name: str, size: int) -> np.ndarray[Any, Any]:
     return exact
 
 
-def _features(layer: SingleLayer, X: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _features(layer: SingleLayer, X: Array) -> Array:
     """The features f, one row for each sample and token and one column for each coordinate of an output."""
     squares = np.matmul(X, X.swapaxes(1, 2))  # X Xᵀ for each sample
     columns = [X[:, b - 1, :] * squares[:, i - 1, k - 1, None] for _, b, i, k in _one_output(layer)]

@@ -296,15 +296,10 @@ def _exact(M: Array) -> Array:
 
 def _slope(loss: Loss, gradient: Any, V: Array) -> Any:
     """∂L/∂A at (A, V), as y is linear in A."""
-    d = loss.layer.d
-    zero, one = flint.arb(0), flint.arb(1)
-    entries = []
-    for i, j in np.ndindex(d, d):
-        unit = np.full((d, d), zero, dtype=object)
-        unit[i, j] = one
-        moved = coefficients(loss.layer, unit, V)
-        entries.append(sum((g * x for g, x in zip(gradient.entries(), moved, strict=True)), zero))
-    return flint.arb_mat(d, d, entries)
+    d, zero = loss.layer.d, flint.arb(0)
+    units = np.eye(d * d, dtype=object).reshape(-1, d, d) + zero
+    derivatives = (zip(gradient.entries(), coefficients(loss.layer, unit, V), strict=True) for unit in units)
+    return flint.arb_mat(d, d, [sum((g * x for g, x in pairs), zero) for pairs in derivatives])
 
 
 def _column(entries: Sequence[Any]) -> Any:

@@ -17,17 +17,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import flint
-import mpmath
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import Residues, random_prime, random_residues
 from agattn.algebra.series import Series, SeriesArithmetic
-from agattn.algebra.spectrum import midpoints, singular_values
+from agattn.algebra.spectrum import logarithm, singular_values
 from agattn.algebra.tracing import Traced, Tracing
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.model_file import STUDIED, Studied
@@ -297,7 +296,7 @@ class ScaledWeights:
             }
             X, cotangents = to_balls(self._X), to_balls(self._cotangents)
             J = jacobian(self.network, theta, X, BallArithmetic(), cotangents)
-        return singular_values(midpoints(J, bits), bits)
+        return singular_values(J, bits)
 
     def in_floats(self, n: int) -> tuple[list[float], float]:
         """The singular values in float64, and numpy's usual cutoff: those below count as zero in a rank."""
@@ -316,5 +315,4 @@ def _slopes(
     halvings = max(4, bits // (2 * (largest + 1)))
     scaled = ScaledWeights(network, rows, generator)
     pairs = zip(*(scaled.singular_values(n, digits) for n in (halvings - 1, halvings)), strict=True)
-    with mpmath.workprec(bits):
-        return [float(mpmath.log(x / y, 2)) if y else mpmath.inf for x, y in pairs]
+    return [logarithm(x / y) if y > 0 else inf for x, y in pairs]

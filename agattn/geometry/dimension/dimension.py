@@ -54,8 +54,8 @@ from typing import Annotated, Literal
 
 from agattn.algebra.rank import RankPoint, RankResult, rank
 from agattn.architectures import Architecture, Jet, Network
+from agattn.architectures.layered import Layered
 from agattn.architectures.model_file import STUDIED, Studied
-from agattn.architectures.network import DeepNetwork
 from agattn.errors import DisagreementError, TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.dimension import stacks, theorems
@@ -338,7 +338,7 @@ def takes_jacobian(architecture: Architecture, bounds: Bounds) -> bool:
     try:
         check_size(architecture)
     except TooLargeError:
-        if bounds.exact or isinstance(architecture, (DeepNetwork, Network)):
+        if bounds.exact or isinstance(architecture, Layered):
             return False
         raise
     if architecture.degree is not None:

@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache
+from functools import cache, partial
 from itertools import islice, pairwise
 from math import comb, prod
 from operator import attrgetter
@@ -73,7 +73,7 @@ import numpy as np
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.characters import partitions, schur_dimension
 from agattn.algebra.rank import RankResult
-from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import (
     Architecture,
     Attention,
@@ -128,10 +128,7 @@ def independent_rows(layer: Architecture) -> int:
     """How many rows of a layer are independent functions, or fewer: proved by their values modulo p."""
     generator = np.random.default_rng(limits().seed)
     p, rows = random_prime(generator), layer.output_shape[0]
-
-    def random(shape: tuple[int, ...]) -> Residues:
-        return random_residues(generator, shape, p)
-
+    random = partial(random_residues, generator, p=p)
     weights, X = draw_parameters(layer, random), random((2 * rows + 2, *layer.input_shape))
     values = layer.evaluate(ModularArithmetic(p), weights, X).swapaxes(0, 1).reshape(rows, -1)
     return RowSpace(values.shape[1], p).add(values)
@@ -150,9 +147,11 @@ def monomials(variables: int, degrees: Sequence[int]) -> int | None:
     return sum(comb(variables + k - 1, k) for k in degrees)
 
 
-def all_of(outputs: int, space: int, variables: int) -> Bound:
-    """The bound by all monomials, for so many outputs."""
-    return Bound(outputs * space, f"{outputs} times the {space} monomials in {variables} variables")
+def all_of(outputs: int, variables: int, degrees: Sequence[int]) -> Bound | None:
+    """The bound by all monomials of these degrees, for so many outputs, unless counting them takes long."""
+    space = monomials(variables, degrees)
+    reason = f"{outputs} times the {space} monomials in {variables} variables"
+    return None if space is None else Bound(outputs * space, reason)
 
 
 @cache
@@ -183,12 +182,7 @@ def equivariant_maps(d: int, t: int, degree: int) -> int | None:
 
 
 def single_layer_bounds(
-    d: int,
-    d_out: int,
-    a: int,
-    heads: int = 1,
-    value_rank: int | None = None,
-    symmetric: bool = False,
+    d: int, d_out: int, a: int, heads: int = 1, value_rank: int | None = None, symmetric: bool = False
 ) -> list[Bound]:
     """Upper bounds on the dimension of Σ_h V_h X Xᵀ A_h X, rk A_h ≤ a, rk V_h ≤ β.
 
@@ -210,28 +204,19 @@ def single_layer_bounds(
         attention, attention_space = rank * (2 * d - rank), d * d
         forms, degree = d * d_out, 2
     ambient = forms * comb(d + degree - 1, degree)
-
-    bounds = [
-        Bound(ambient, "the dimension of the ambient space"),
-        Bound(
-            heads * (attention + beta * (d + d_out - beta) - 1),
-            "A and V of each head, up to the scaling A → sA, V → V/s",
-        ),
-        Bound(
-            _of_rank(heads, d * d_out, attention_space), "Σ V_h ⊗ A_h has rank at most the number of heads"
-        ),
-        Bound(_of_rank(heads * beta, d_out, ambient // d_out), "the outputs span at most hβ functions"),
-        Bound(
-            _vanishing(forms, degree, d, heads * beta), "everything vanishes on the common kernel of the V_h"
-        ),
-        Bound(
-            _vanishing(forms, degree, d, heads * rank), "everything vanishes on the common kernel of the A_hᵀ"
-        ),
-    ]
-    if not symmetric:
-        spanned = _of_rank(heads * rank, d, d_out * squares)
-        bounds.insert(4, Bound(spanned, "the columns of all A_h span at most hα dimensions"))
-    return bounds
+    of_head = attention + _of_rank(beta, d, d_out) - 1
+    by_columns = None if symmetric else _of_rank(heads * rank, d, d_out * squares)
+    by_values, by_keys = (_vanishing(forms, degree, d, heads * r) for r in (beta, rank))
+    counts = {
+        "the dimension of the ambient space": ambient,
+        "A and V of each head, up to the scaling A → sA, V → V/s": heads * of_head,
+        "Σ V_h ⊗ A_h has rank at most the number of heads": _of_rank(heads, d * d_out, attention_space),
+        "the outputs span at most hβ functions": _of_rank(heads * beta, d_out, ambient // d_out),
+        "the columns of all A_h span at most hα dimensions": by_columns,
+        "everything vanishes on the common kernel of the V_h": by_values,
+        "everything vanishes on the common kernel of the A_hᵀ": by_keys,
+    }
+    return [Bound(value, reason) for reason, value in counts.items() if value is not None]
 
 
 def _of_rank(r: int, m: int, n: int) -> int:
@@ -257,13 +242,11 @@ def shared_forms_bounds(r: int, rho: int, d_out: int, a: int, b: int, pairs: int
     >>> shared_forms_bounds(4, 4, 2, 3, 3, pairs=1, heads=5)[-1].value  # 71 by GL(a), GL(b) and GL(s)
     70
     """
-    forms = d_out * rho
-    squares = comb(r + 1, 2)
-
-    spanned = min(pairs * a * b, squares, forms)
+    forms, squares = d_out * rho, comb(r + 1, 2)
+    spanned = _of_rank(pairs * a * b, forms, squares)
     bounds = [
         Bound(forms * squares, "the dimension of the ambient space"),
-        Bound(spanned * (forms + squares - spanned), "the products of a value and a key span all forms"),
+        Bound(spanned, "the products of a value and a key span all forms"),
         Bound(_vanishing(forms, 2, r, pairs * b), "everything vanishes where all values do"),
         Bound(_vanishing(forms, 2, r, pairs * a), "everything vanishes where all keys do"),
     ]
@@ -387,10 +370,10 @@ def _all_coefficients(network: DeepNetwork) -> Bound | None:
     if not network.is_lightning or set(network.heads_by_layer) == {1}:
         return None
     d, t, d_out, degree = network.dims[0], network.t, network.dims[-1], 3**network.depth
+    if t == 1:
+        return all_of(d_out, d, [degree])
     if (space := equivariant_maps(d, t, degree)) is None:
         return None
-    if t == 1:
-        return all_of(d_out, space, d)
     return Bound(d_out * space, f"{d_out} times the {space} maps X ↦ g(XXᵀ)X of degree {degree}")
 
 
@@ -457,7 +440,7 @@ def symmetry_bound(architecture: Architecture) -> Bound:
     """
     generator = np.random.default_rng(limits().seed)
     p = random_prime(generator)
-    parameters = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
+    parameters = draw_parameters(architecture, partial(random_residues, generator, p=p))
     groups = known_groups(architecture) if isinstance(architecture, Network) else None
     tangents = symmetry_tangents(architecture, parameters, p, groups)
     space = RowSpace(tangents.shape[1], p)
@@ -471,8 +454,7 @@ def capacity_bound(network: Architecture) -> Bound:
     if isinstance(network, PolynomialMap):
         outputs, variables = prod(network.output_shape), prod(network.inputs or (1,))
         coordinates = Bound(outputs, "the coordinates of the output") if network.inputs is None else None
-        space = None if coordinates else monomials(variables, network.input_degrees)
-        every = None if space is None else all_of(outputs, space, variables)
+        every = None if coordinates else all_of(outputs, variables, network.input_degrees)
         return least(Bound(network.parameters, "the parameters"), coordinates, every)
     if not isinstance(network, Network):
         return symmetry_bound(network)
@@ -614,8 +596,7 @@ def _monomials(network: Network) -> Bound | None:
     variables, outputs = (network.dim, rows) if alone else (network.dim * network.t, rows)
     if ordered:
         outputs *= tokens
-    space = monomials(variables, degrees)
-    return None if space is None else all_of(outputs, space, variables)
+    return all_of(outputs, variables, degrees)
 
 
 def _pieces(network: Network) -> Bound | None:

@@ -46,9 +46,8 @@ from agattn.algebra.arithmetic import (
 from agattn.algebra.rank import ROWS_AT_A_TIME, RandomRows
 from agattn.algebra.residues import Residues, random_residues
 from agattn.algebra.tracing import Pushed, Pushing, Traced, Tracing
-from agattn.architectures import Architecture, Network, draw_parameters
-from agattn.architectures.composition import check_arrays
-from agattn.architectures.network import DeepNetwork, check_tokens
+from agattn.architectures import Architecture, draw_parameters
+from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.polynomial_map import PolynomialMap, check_run
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
 from agattn.errors import TooLargeError, argument
@@ -191,10 +190,9 @@ def check_size(architecture: Architecture) -> None:
             f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
             f" {argument('force', True)} tries anyway"
         )
-    if isinstance(architecture, DeepNetwork):
-        check_tokens(architecture)
-    if isinstance(architecture, Network):
-        check_arrays(architecture)
+    network = architecture.as_network() or architecture
+    if isinstance(network, Layered):
+        check_arrays(network)
     if isinstance(architecture, PolynomialMap):
         check_run(architecture)
 

@@ -36,6 +36,7 @@ from functools import cached_property
 from math import lcm, log2
 from typing import Any
 
+import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
@@ -48,13 +49,11 @@ from agattn.algebra.residues import (
     RowSpace,
     chance_of_dividing,
     hadamard,
-    inverses,
     nonzero_minor,
     random_prime,
     random_primes,
     random_residues,
     rational_number,
-    reduce,
 )
 from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.model_file import STUDIED, Studied
@@ -134,7 +133,7 @@ class LinearSymmetries(Result, name="symmetries"):
     """The Lie algebra of all linear symmetries of a parametrization.
 
     Attributes:
-        unknowns, systems: the entries of B, and the number of systems that they fall apart into.
+        systems: the number of systems that the equations for the entries of B fall apart into.
         prime: the one modulo which these were solved.
     """
 
@@ -142,7 +141,6 @@ class LinearSymmetries(Result, name="symmetries"):
     families: Key[tuple[SymmetryFamily, ...], "The generators by known symmetry, and those that are new."]
     at_most: Key[Count, "The dimension is at most this: proved."]
     orbit_dimension: Key[Count, "The dimension of the orbit of general parameters: proved."]
-    unknowns: int
     systems: int
     prime: int
     error: Key[
@@ -224,7 +222,7 @@ class LinearSymmetries(Result, name="symmetries"):
             parts.append(Note("\n".join(["New, as θ' = Bθ:", *lines])))
         parts.append(
             Note(
-                f"At most {self.at_most}: the rank of {self.systems} linear systems for the {self.unknowns} "
+                f"At most {self.at_most}: the rank of {self.systems} linear systems for the {n * n} "
                 f"entries of B modulo {self.prime}.\n"
                 f"Dimension of the neuromanifold: at most {n - self.orbit_dimension}, the {n} parameters "
                 f"minus {self.orbit_dimension}."
@@ -290,7 +288,7 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
     p = next(random_primes(int(generator.integers(2**31))))
     solved = _Systems(architecture, p, generator, n * n if limits().force else MAX_UNKNOWNS)
     log.info(f"solving {solved.count} linear systems")
-    lifted = sorted((B for kernel in solved.kernels() for B in kernel), key=sorted)
+    lifted = sorted(solved.kernel(), key=sorted)
     points = [_Point(architecture, random_prime(generator), generator) for _ in range(_POINTS)]
     symmetries = [B for B in lifted if B and all(point.is_symmetry(B) for point in points)]
     families = _families(architecture, symmetries, points)
@@ -308,7 +306,6 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
         families=tuple(families),
         at_most=solved.nullity,
         orbit_dimension=_orbit_dimension(architecture, proved, generator),
-        unknowns=n * n,
         systems=solved.count,
         prime=p,
         error=error,
@@ -384,8 +381,8 @@ class _Systems:
             )
         self._J, self._theta = _gradients(architecture, p, int(sizes.max()) + _SURPLUS, generator)
 
-    def kernels(self) -> Iterator[list[Sparse]]:
-        """For each system the matrices that solve it, lifted to ℚ; empty ones where that fails."""
+    def kernel(self) -> Iterator[Sparse]:
+        """A basis of the matrices that solve all systems, lifted to ℚ; empty ones where that fails."""
         for m in np.unique(self._sizes).tolist():
             starts = self._starts[self._sizes == m]
             at_once = max(1, _TOGETHER // (m * (m + _SURPLUS)))
@@ -393,7 +390,7 @@ class _Systems:
                 chosen = self._places[starts[first : first + at_once, None] + np.arange(m)]
                 yield from self._solved(chosen)
 
-    def _solved(self, places: np.ndarray) -> Iterator[list[Sparse]]:
+    def _solved(self, places: np.ndarray) -> Iterator[Sparse]:
         """The solutions of systems with equally many unknowns, whose places are in the rows."""
         rows, columns = np.divmod(places, self._n)
         m = places.shape[1]
@@ -404,7 +401,7 @@ class _Systems:
         for number, kernel in kernels(equations, self.p):
             self.nullity += len(kernel)
             i, j = rows[number].tolist(), columns[number].tolist()
-            yield [self._lifted(vector, i, j) for vector in kernel]
+            yield from (self._lifted(vector, i, j) for vector in kernel)
 
     def _lifted(self, vector: Residues, i: list[int], j: list[int]) -> Sparse:
         B: Sparse = {}
@@ -446,36 +443,21 @@ def _large_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]
 
 
 def _small_kernels(equations: Residues, p: int) -> Iterator[tuple[int, Residues]]:
-    """The same by elimination in all matrices at once."""
+    """The same by FLINT, which takes less time for small matrices."""
     count, k, m = equations.shape
-    free = np.ones((count, k), dtype=bool)  # rows without a leading entry
-    leading = np.full((count, m), -1)
-    for column in range(m):
-        candidates = free & (equations[:, :, column] != 0)
-        live = np.flatnonzero(candidates.any(axis=1))
-        if not len(live):
-            continue
-        pivot = candidates[live].argmax(axis=1)
-        row = equations[live, pivot]
-        row = hadamard(row, inverses(row[:, column], p)[:, None].astype(np.float64), p)
-        below = equations[live]
-        below = reduce(below - hadamard(below[:, :, column, None], row[:, None, :], p), p)
-        below[np.arange(len(live)), pivot] = row
-        equations[live] = below
-        free[live, pivot], leading[live, column] = False, pivot
-    for number in np.flatnonzero((leading < 0).any(axis=1)).tolist():
-        system, rows = equations[number], leading[number]
-        columns, others = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
-        kernel = np.zeros((len(others), m))
-        kernel[np.arange(len(others)), others] = 1
-        kernel[:, columns] = (-system[np.ix_(rows[columns], others)].T) % p
-        yield number, kernel
+    # Most systems have one unknown, which is 0 unless all coefficients are.
+    numbers = np.flatnonzero(~equations.any(axis=(1, 2))).tolist() if m == 1 else range(count)
+    entries = equations.astype(np.int64).reshape(count, -1)
+    for number in numbers:
+        system = flint.nmod_mat(k, m, entries[number].tolist(), p)
+        if system.rank() < m:
+            basis, nullity = system.nullspace()
+            rows = [[int(basis[i, j]) for i in range(m)] for j in range(nullity)]
+            yield number, np.array(rows, dtype=np.float64)
 
 
 def _families(
-    architecture: Architecture,
-    others: Sequence[Sparse],
-    points: Sequence[_Point],
+    architecture: Architecture, others: Sequence[Sparse], points: Sequence[_Point]
 ) -> list[SymmetryFamily]:
     """A basis of the span of the known symmetries and of other ones, which come last, all of integers."""
     known = symmetry_matrices(architecture)

@@ -23,13 +23,11 @@ that of the first i layers. Networks of perceptrons alone lose nothing there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import pairwise
 from math import comb
-
-import numpy as np
 
 from agattn.architectures import Architecture, Attention, Linear, Network, Perceptron, Power
 from agattn.architectures.layers import Layer, Mask
@@ -42,7 +40,7 @@ from agattn.geometry.dimension.formulas import (
     sums_of_powers,
     whole,
 )
-from agattn.geometry.dimension.theorems import Parts, by_theorem, layers_of, seen, theorem
+from agattn.geometry.dimension.theorems import Parts, by_theorem, layers_of, pairs_of_tokens, theorem
 
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.stacks"
@@ -320,35 +318,13 @@ class Stack:
         """
         if not self.masks:
             return [False] * len(self.blocks)
-        if self.t < 2:
-            return None
-        sizes = {len(mask) for mask in self.masks if isinstance(mask, tuple)}
-        t = sizes.pop() if sizes else 2
-        matrices = {mask: seen(mask, t) for mask in self.masks}
-        together = np.logical_and.reduce(list(matrices.values()))
-        for i, j in _pairs(together):
-            both = {mask: bool(M[np.ix_([i, j], [i, j])].all()) for mask, M in matrices.items()}
-            regular = all(
-                both[mask] or _is_regular(matrices[mask][np.ix_([i, j], [i, j])])
-                for mask in {block.heads.mask for block in self.blocks if block.heads}
-            )
-            if regular:
-                return [block.heads is not None and both[block.heads.mask] for block in self.blocks]
+        masks = [block.heads.mask if block.heads else None for block in self.blocks]
+        for pair in pairs_of_tokens(self.masks, self.t):
+            both = {mask: bool(M.all()) for mask, M in pair.items()}
+            regular = {mask for mask, M in pair.items() if (M[0, 0] and M[1, 1]) != (M[0, 1] and M[1, 0])}
+            if all(mask is None or both[mask] or mask in regular for mask in masks):
+                return [mask is not None and both[mask] for mask in masks]
         return None
-
-
-def _pairs(together: np.ndarray) -> Iterator[tuple[int, int]]:
-    """All i ≠ j such that j sees i."""
-    for i, j in combinations(range(len(together)), 2):
-        if together[i, j]:
-            yield i, j
-        if together[j, i]:
-            yield j, i
-
-
-def _is_regular(M: np.ndarray) -> bool:
-    """Whether a 2 × 2 matrix is invertible."""
-    return bool(int(M[0, 0]) * int(M[1, 1]) != int(M[0, 1]) * int(M[1, 0]))
 
 
 def stack(architecture: Architecture) -> Stack | None:

@@ -39,7 +39,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Any, NamedTuple
@@ -194,7 +194,6 @@ def _fixed(index: Sequence[Any], ndim: int) -> dict[int, Range]:
     return ranges
 
 
-@dataclass
 class _Stabilizer:
     """The vectors of a Lie algebra that fix general weights, as far as they are known.
 
@@ -205,21 +204,15 @@ class _Stabilizer:
         equations: for the numbers of all other groups.
     """
 
-    shapes: Shapes
-    groups: Sequence[Symmetry]
-    actions: dict[str, list[_Action]] = field(default_factory=lambda: defaultdict(list))
-    matrices: set[int] = field(default_factory=set)
-    zero: set[int] = field(default_factory=set)
-    equations: ExponentEquations = field(default_factory=ExponentEquations)
-
-    def __post_init__(self) -> None:
-        for number, group in enumerate(self.groups):
+    def __init__(self, shapes: Shapes, groups: Sequence[Symmetry]) -> None:
+        self.shapes, self.groups, self.equations = shapes, groups, ExponentEquations()
+        self.actions, self.matrices = defaultdict[str, list[_Action]](list), set[int]()
+        for number, group in enumerate(groups):
             for acted in group.on:
-                shape = self.shapes[acted.parameter]
-                self.actions[acted.parameter].append(_action(number, acted, shape))
+                self.actions[acted.parameter].append(_action(number, acted, shapes[acted.parameter]))
                 if acted.axis is not None and group.size > 1:
                     self.matrices.add(number)
-        self.zero = {n for n, group in enumerate(self.groups) if group.is_orthogonal}
+        self.zero = {n for n, group in enumerate(groups) if group.is_orthogonal}
 
     def parts(self, array: str) -> Iterator[tuple[dict[int, Range], dict[int, int]]]:
         """Parts on which the same groups act: their ranges, and of each split axis how many indices it is.

@@ -80,10 +80,10 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, combinations, pairwise
 from math import comb
 from typing import Any
 
@@ -357,11 +357,18 @@ def parts(architecture: Architecture) -> Parts | None:
 def see_another(layers: Sequence[Layer], t: int) -> bool:
     """Whether there are tokens i ≠ j such that j sees i in every layer of attention, all of t tokens."""
     masks = {layer.mask for layer in layers if isinstance(layer, Attention)}
-    given = [mask for mask in masks if isinstance(mask, tuple)]
-    if not given:
-        return not masks or t >= 2
-    together = np.logical_and.reduce([seen(mask, len(given[0])) for mask in masks])
-    return bool((together & ~np.eye(t, dtype=bool)).any())
+    return not masks or next(pairs_of_tokens(masks, t), None) is not None
+
+
+def pairs_of_tokens(masks: Collection[Mask], t: int) -> Iterator[dict[Mask, np.ndarray]]:
+    """For tokens i ≠ j such that j sees i under all masks: what these two see, a matrix for each mask."""
+    t = t if any(isinstance(mask, tuple) for mask in masks) else min(t, 2)
+    matrices = {mask: seen(mask, t) for mask in masks}
+    together = np.logical_and.reduce(list(matrices.values()))
+    for first, second in combinations(range(t), 2):
+        for i, j in ((first, second), (second, first)):
+            if together[i, j]:
+                yield {mask: M[np.ix_([i, j], [i, j])] for mask, M in matrices.items()}
 
 
 def seen(mask: Mask, t: int) -> np.ndarray:

@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal
 import flint
 
 from agattn.algebra.characters import Partition, module_dimension, module_name
-from agattn.algebra.echelon import independent_columns, kernel_basis, primitive
+from agattn.algebra.echelon import independent_columns, kernel_basis, primitive, sparse_rows
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
@@ -307,23 +307,13 @@ def independent(equations: list[Equation]) -> list[Equation]:
     """
     if len(equations) == 1:
         return equations
-    columns = coefficient_matrix([equation.terms for equation in equations]).transpose()
+    columns = sparse_rows([equation.terms for equation in equations]).transpose()
     return [equations[column] for column in independent_columns(columns)]
-
-
-def coefficient_matrix(vectors: Sequence[Mapping[Any, int]]) -> flint.fmpz_mat:
-    """Sparse vectors as the rows of a matrix, with one column for each key that occurs."""
-    columns = {name: n for n, name in enumerate(dict.fromkeys(name for one in vectors for name in one))}
-    matrix = flint.fmpz_mat(len(vectors), len(columns))
-    for row, vector in enumerate(vectors):
-        for name, x in vector.items():
-            matrix[row, columns[name]] = x
-    return matrix
 
 
 def relations(vectors: Sequence[Mapping[Any, int]]) -> list[list[flint.fmpq]]:
     """A basis of the linear relations over ℚ between sparse vectors."""
-    return kernel_basis(flint.fmpq_mat(coefficient_matrix(vectors).transpose()))
+    return kernel_basis(flint.fmpq_mat(sparse_rows(vectors).transpose()))
 
 
 def equations_of_weight(layer: SingleLayer, weight: TorusWeight) -> tuple[Equation, ...]:

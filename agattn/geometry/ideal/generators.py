@@ -20,19 +20,18 @@ import flint
 import numpy as np
 
 from agattn.algebra.characters import FloatArray, Partition, module_name, specht_module
-from agattn.algebra.echelon import independent_columns, short_basis
+from agattn.algebra.echelon import independent_columns, short_basis, sparse_rows
 from agattn.architectures import SingleLayer
 from agattn.errors import TooLargeError
 from agattn.geometry.ideal.equations import (
     Equation,
-    coefficient_matrix,
     equations_of_weight,
     multiples,
     relations,
 )
 from agattn.geometry.ideal.isotypic import IsotypicComponent, component, pair_invariants
 from agattn.geometry.ideal.named_families import named
-from agattn.geometry.ideal.torus_weights import Monomial, TorusWeight, smallest_layer
+from agattn.geometry.ideal.torus_weights import Monomial, smallest_layer
 
 #: The longest tensor, as a number of words, that is expanded into monomials.
 MOST_WORDS = 5_000_000
@@ -51,13 +50,14 @@ def highest_weight_generators(shapes: tuple[Partition, ...], layer: SingleLayer)
     """
     if layer.has_orbits:
         lam, mu, nu = shapes
-        found = _from_tensors(component((lam, mu, nu)), layer.alpha)
+        vectors = _from_tensors(component((lam, mu, nu)), layer.alpha)
     else:
-        found = _from_weight_space(shapes, layer)
+        equations = equations_of_weight(layer, shapes)
+        vectors = new_highest_weight_vectors([*equations], [*multiples(layer, shapes)])
     small = smallest_layer(shapes, layer)
-    if not all(equation.vanishes_on(small) for equation in found):
+    if not all(equation.vanishes_on(small) for equation in vectors):
         raise ArithmeticError(f"{shapes}: an equation that was found does not vanish on {layer}")
-    return found
+    return vectors
 
 
 def _modulo(products: list[list[Any]], candidates: list[list[Any]]) -> list[int]:
@@ -73,7 +73,7 @@ def _from_tensors(space: IsotypicComponent, alpha: int) -> list[Equation]:
     tensors, products = space.ideal_tensors(alpha), space.product_tensors(alpha)
     rows = [_expand(tensor, space) for tensor in (*tensors, *products)]
     monomials = dict.fromkeys(monomial for terms in rows for monomial in terms)
-    entries = coefficient_matrix(rows).tolist()
+    entries = sparse_rows(rows).tolist()
     short = short_basis(flint.fmpz_mat(entries[: len(tensors)]))
     chosen = _modulo(entries[len(tensors) :], short)
     if len(chosen) != wanted:
@@ -95,9 +95,7 @@ def follows_from(equation: Equation, others: Sequence[Equation], layer: SingleLa
     space = component((lam, mu, nu))
     lower = [_expand(tensor, space) for tensor in space.product_tensors(layer.alpha)]
     known = [*lower, *(other.terms for other in others)]
-    ranks = [
-        int(coefficient_matrix(rows).rank()) if rows else 0 for rows in (known, [*known, equation.terms])
-    ]
+    ranks = [int(sparse_rows(rows).rank()) if rows else 0 for rows in (known, [*known, equation.terms])]
     return ranks[0] == ranks[1]
 
 
@@ -149,15 +147,10 @@ def _expand(tensor: FloatArray, space: IsotypicComponent) -> dict[Monomial, int]
     return {tuple(map(tuple, monomial)): value for monomial, value in pairs_of}
 
 
-def _from_weight_space(weight: TorusWeight, layer: SingleLayer) -> list[Equation]:
-    """The highest weight vectors of I_n modulo those of R_1·I_{n−1}, among the equations of one weight."""
-    return new_highest_weight_vectors([*equations_of_weight(layer, weight)], [*multiples(layer, weight)])
-
-
 def new_highest_weight_vectors(equations: list[Equation], lower: list[Equation]) -> list[Equation]:
     """Highest weight vectors in the span of equations of one weight, modulo those in the span of others."""
     generated, highest = map(_highest, (lower, equations))
-    rows = coefficient_matrix([equation.terms for equation in (*generated, *highest)]).tolist()
+    rows = sparse_rows([equation.terms for equation in (*generated, *highest)]).tolist()
     return [highest[place] for place in _modulo(rows[: len(generated)], rows[len(generated) :])]
 
 
@@ -175,7 +168,7 @@ def _highest(equations: list[Equation]) -> list[Equation]:
     if not (combinations := relations(raised)):
         return []
     monomials = dict.fromkeys(monomial for equation in equations for monomial in equation.terms)
-    matrix = flint.fmpq_mat(coefficient_matrix([equation.terms for equation in equations]))
+    matrix = flint.fmpq_mat(sparse_rows([equation.terms for equation in equations]))
     rows = (flint.fmpq_mat(combinations) * matrix).tolist()
     return [Equation.from_vector(monomials, row, equations[0].kind) for row in rows]
 

@@ -44,14 +44,16 @@ from agattn.geometry.ideal.equations import (
     modules_table,
     shortened,
 )
-from agattn.geometry.ideal.equivariant import modules_of_image, one_token_image
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
-from agattn.geometry.ideal.isotypic import Shape, component, shapes
+from agattn.geometry.ideal.isotypic import Shape, shapes
 from agattn.geometry.ideal.weight_spaces import (
     LARGEST_SPECHT_MODULE,
     Multiplicities,
-    WeightSpaces,
     bytes_by_modules,
+    modules_by_weights,
+    modules_of_image,
+    multiplicities,
+    one_token_image,
     ring_of_layer,
     seconds_by_modules,
     seconds_by_weights,
@@ -547,9 +549,9 @@ def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int) -> 
         memory.allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
         every = _by_modules(layer, needed, workers)
     else:
-        every = WeightSpaces(layer).degrees(needed)
-    for n, multiplicities in enumerate(every, 1):
-        found.append(piece_of_modules(layer, n, multiplicities, Evidence.PROVED, way))
+        every = modules_by_weights(layer, needed)
+    for n, modules in enumerate(every, 1):
+        found.append(piece_of_modules(layer, n, modules, Evidence.PROVED, way))
     memory.check()
     for n in range(needed + 1, last + 1):
         found.append(_multiples(layer, n, found))
@@ -591,12 +593,7 @@ def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Sh
     with mapping as run:
         for n in range(1, last + 1):
             keys = [*shapes(n, layer.d_out, layer.d)]
-            yield dict(zip(keys, run(_component, keys, repeat(layer.alpha)), strict=True))
-
-
-def _component(shape: Shape, alpha: int) -> Multiplicities:
-    space = component(shape)
-    return Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
+            yield dict(zip(keys, run(multiplicities, keys, repeat(layer.alpha)), strict=True))
 
 
 def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:
@@ -606,9 +603,8 @@ def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:
             every = {key: Multiplicities(many, many, 0) for key, many in ring_of_layer(layer, n).items()}
             yield piece_of_modules(layer, n, every, Evidence.PROVED, "whole space")
         return
-    image = one_token_image(layer, last)
-    for n, found, evidence in modules_of_image(layer, image, last):
-        yield piece_of_modules(layer, n, found, evidence, "weight spaces")
+    for degree in modules_of_image(one_token_image(layer, last), last):
+        yield piece_of_modules(layer, *degree, "weight spaces")
 
 
 def _multiples(layer: SingleLayer, n: int, known: Sequence[DegreePiece]) -> DegreePiece:

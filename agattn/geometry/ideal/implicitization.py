@@ -49,7 +49,6 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import (
     Residues,
     RowSpace,
-    inverses,
     less_product,
     matmul,
     nonzero_minor,
@@ -67,8 +66,8 @@ from agattn.memory import Memory
 
 #: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
 _SMALL = 20_000
-#: Square matrices up to this size are eliminated many at a time, with so many entries in all.
-_BATCH, _BATCHED = 40, 2_000_000
+#: Values of several multidegrees that are held at a time.
+_TOGETHER = 2_000_000
 #: Monomials that are replaced by smaller ones at a time.
 _REPLACED = 64
 #: Primes that a generator may need to be lifted to the rationals.
@@ -355,27 +354,19 @@ class Implicitization:
                 f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
                 f"{MOST_CANDIDATES}. Lower {argument('max_degree')}, or use {argument('force', True)}"
             )
-        # The values, transposed, and their echelon form; and many small matrices at a time.
-        most, small = int(sizes.max(initial=0)) + 4, sizes[open_ & (sizes <= _BATCH)]
-        size = 8 * 5 * (most**2 + min(_BATCHED, int((small**2).sum())))
+        # The values, transposed, and their echelon form; and those of many small matrices at a time.
+        most, together = int(sizes.max(initial=0)) + 4, int((sizes[open_] ** 2).sum())
+        size = 8 * 5 * (most**2 + min(_TOGETHER, together))
         self._allow(size, f"degree {degree.n}: a matrix of {most - 4} columns")
         begins = np.cumsum(sizes) - sizes
         for size in np.unique(sizes[open_]).tolist():
-            members = np.flatnonzero(open_ & (sizes == size))
-            if size <= _BATCH:
-                step = max(1, _BATCHED // size**2)
-                parts = [members[s : s + step] for s in range(0, len(members), step)]
-                kept = []
-                for part in parts:
-                    monomials = rows[begins[part][:, None] + np.arange(size)]
-                    kept.append(part[~_invertible(self.values(monomials, size, self.prime), self.prime)])
-                members = np.concatenate(kept)
-            for member in members.tolist():
-                own = slice(int(begins[member]), int(begins[member]) + size)
+            starts, step = begins[open_ & (sizes == size)], max(1, _TOGETHER // size**2)
+            for first in range(0, len(starts), step):
+                own = starts[first : first + step, None] + np.arange(size)
                 values = self.values(rows[own], size + 4, self.prime)
-                pivots = _pivots(values.T, self.prime)
-                degree.standard[places[own]] = False
-                degree.standard[places[own][pivots]] = True
+                for at, matrix in zip(places[own], values.swapaxes(1, 2), strict=True):
+                    degree.standard[at] = False
+                    degree.standard[at[_pivots(matrix, self.prime)]] = True
 
     def _normal_forms(self, degree: _Degree, key: int) -> tuple[IntArray, IntArray]:
         """The border monomials of a multidegree, and each as a combination of standard monomials."""
@@ -822,20 +813,6 @@ def _rewritten(rows: Residues, rules: Residues, places: IntArray, p: int) -> Res
         less = (-factors % p).astype(np.float64)
         rows[:, :end] = less_product(rows[:, :end], less, rules[block, :end], p)
     return np.delete(rows, places, axis=1)
-
-
-def _invertible(stack: IntArray, p: int) -> Any:
-    """Of a stack of square matrices modulo p, (g, c, c), those whose leading minors are all nonzero."""
-    a = stack.copy()
-    good = np.ones(len(a), dtype=bool)
-    for j in range(a.shape[1]):
-        pivot = a[:, j, j]
-        good &= pivot != 0
-        if j + 1 < a.shape[1]:
-            factors = a[:, j + 1 :, j] * inverses(pivot, p)[:, None] % p
-            a[:, j + 1 :, j + 1 :] -= factors[:, :, None] * a[:, None, j, j + 1 :] % p
-            a[:, j + 1 :, j + 1 :] %= p
-    return good
 
 
 def _pivots(matrix: IntArray, p: int) -> IntArray:

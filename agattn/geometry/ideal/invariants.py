@@ -47,7 +47,7 @@ from typing import Any
 import flint
 
 from agattn.algebra.characters import Partition, module_name
-from agattn.algebra.echelon import independent_columns, primitive
+from agattn.algebra.echelon import independent_columns, primitive, sparse_rows
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors
 from agattn.algebra.scalars import is_exact, scalars, unread
 from agattn.architectures import SingleLayer, one_layer
@@ -59,8 +59,6 @@ from agattn.geometry.ideal.equations import (
     PROVED,
     Equation,
     EquationModule,
-    Point,
-    coefficient_matrix,
     independent,
     multiples,
     relations,
@@ -211,7 +209,7 @@ class SpannedModule(Result):
 
 
 class SpannedByFamily(Result):
-    """What a family of named invariants spans."""
+    """What a family of named invariants spans; ``otherwise`` says where it is if it spans no module."""
 
     family: Key[str, "The name of the family; `all together` in the last entry."]
     equations: Key[Count, "The number of linearly independent equations in it."]
@@ -220,12 +218,13 @@ class SpannedByFamily(Result):
     vanishes: Key[
         bool | UnsetType, "Whether all of them vanish at the coefficients given; with `--coefficients` only."
     ] = UNSET
+    otherwise: str = "in the ideal of lower degrees"
 
-    def told(self, instead: str) -> str:
-        """The family in a line; ``instead`` where it spans nothing."""
+    def summary(self) -> str:
+        """The family in a line."""
         parts = [f"{m.spanned} of {m.dimension} {module_name(m.shapes)}" for m in self.modules if m.spanned]
         at = {True: "; vanishes at y", False: "; does not vanish at y", UNSET: ""}
-        return f"{self.family}, {self.equations}: {', '.join(parts) or instead}{at[self.vanishes]}"
+        return f"{self.family}, {self.equations}: {', '.join(parts) or self.otherwise}{at[self.vanishes]}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,73 +233,36 @@ class FamilyComparison(Described):
 
     Attributes:
         layer: the layer.
-        families: its families.
-        rows: for each family, and last for all of them, the modules of its degrees with the number of their
-            dimensions that lie in its span, modulo equations of lower degree; none if d' > 1.
         max_degree: to which the modules are known.
-        mixed: the families that contain no equation of one module alone, with their dimensions modulo
-            equations of lower degree.
+        spans: for each family of the literature, and last for all of them, the modules of its degree with
+            the number of their dimensions that lie in its span, modulo equations of lower degree; none if
+            d' > 1.
         flattening: at t = 1, the Lie flattening.
         named: the same as ``spans`` for the families of one formula each, for t ≥ 2.
         unnamed: the modules of minimal generators in none of the latter.
     """
 
     layer: SingleLayer
-    families: tuple[EquationFamily, ...]
-    rows: tuple[tuple[str, int, tuple[tuple[EquationModule, int], ...]], ...]
     max_degree: int
-    mixed: tuple[tuple[str, int], ...] = ()
+    spans: tuple[SpannedByFamily, ...] = ()
     flattening: LieFlattening | None = None
     named: tuple[SpannedByFamily, ...] = ()
     unnamed: tuple[EquationModule, ...] = ()
-    point: Point | None = None
-
-    @property
-    def spans(self) -> tuple[SpannedByFamily, ...]:
-        """The rows as documents have them."""
-        zero = {family.name: self._vanishes(family) for family in self.families}
-        zero["all together"] = UNSET if self.point is None else all(zero.values())
-        return tuple(
-            SpannedByFamily(
-                name,
-                count,
-                tuple(SpannedModule(m.degree, m.shapes, m.dimension, part) for m, part in modules),
-                vanishes=zero[name],
-            )
-            for name, count, modules in self.rows
-        )
-
-    def _vanishes(self, family: EquationFamily) -> bool | UnsetType:
-        if self.point is None:
-            return UNSET
-        return not any(equation.value(self.point) for equation in family.equations)
 
     def summary(self) -> str:
         """What each family spans, in a line each."""
-        return "\n".join([*self._from_the_literature(), *self._of_one_formula()])
-
-    def _from_the_literature(self) -> Iterator[str]:
-        if not self.rows:
-            return
-        yield "named invariants, and how much of each module they span modulo lower degrees"
-        instead = {name: f"{many} in a sum of modules, in none alone" for name, many in self.mixed if many}
-        for family in self.families:
-            if family.degree > self.max_degree:
-                instead[family.name] = f"of degree {family.degree}, where modules are not computed"
-        for row in self.spans:
-            otherwise = "in the ideal of lower degrees" if row.family != "all together" else "as above"
-            yield f"  {row.told(instead.get(row.family, otherwise))}"
-        if self.flattening:
-            yield f"  {self.flattening}"
-
-    def _of_one_formula(self) -> Iterator[str]:
-        if not self.layer.has_orbits:
-            return
-        yield "families of one formula each, and how much of each module they span modulo lower degrees"
-        for row in self.named:
-            yield f"  {row.told('in the ideal of lower degrees')}"
-        left = ", ".join(map(str, self.unnamed)) or "none"
-        yield f"  modules to degree {self.max_degree} in no family: {left}"
+        lines = []
+        if self.spans:
+            lines.append("named invariants, and how much of each module they span modulo lower degrees")
+            lines += [f"  {row}" for row in (*self.spans, *filter(None, [self.flattening]))]
+        if self.layer.has_orbits:
+            lines.append(
+                "families of one formula each, and how much of each module they span modulo lower degrees"
+            )
+            left = ", ".join(map(str, self.unnamed)) or "none"
+            none = f"modules to degree {self.max_degree} in no family: {left}"
+            lines += [f"  {row}" for row in (*self.named, none)]
+        return "\n".join(lines)
 
 
 def last_degree(layer: SingleLayer, max_degree: int) -> int:
@@ -360,26 +322,35 @@ def compare(ideal: Ideal, max_degree: int = 8, coefficients: Any = None) -> Fami
     """
     layer = ideal.layer
     at = None if coefficients is None else _point_of(layer, coefficients)
+    named, unnamed = _compare_named(ideal, at) if layer.has_orbits else ((), ())
     if layer.d_out > 1 and layer.has_orbits:
-        return FamilyComparison(layer, (), (), ideal.max_degree, (), None, *_compare_named(ideal, at), at)
-    found = families(layer, max_degree)
+        return FamilyComparison(layer, ideal.max_degree, named=named, unnamed=unnamed)
     # In a degree without equations the ranks are full modulo a prime, so that there are none over ℚ either.
     first = next((piece.degree for piece in ideal.degrees if piece.ideal_dimension), 0)
-    rows, mixed = [], []
-    for family in found:
+    every, spans = families(layer, max_degree), []
+    for family in every:
+        vanishes = UNSET if at is None else not any(f.value(at) for f in family.equations)
         modules = [module for module in ideal.generators if module.degree == family.degree]
-        parts = tuple((module, spanned(family, module, layer, module.degree == first)) for module in modules)
-        rows.append((family.name, len(family.equations), parts))
-        if family.degree <= ideal.max_degree and not any(part for _, part in parts):
-            mixed.append((family.name, _new(family, layer, family.degree == first)))
-    everything = [
-        (module, spanned(_union(found, module.degree), module, layer, module.degree == first))
+        row = _row(
+            family.name,
+            len(family.equations),
+            [(module, spanned(family, module, layer, module.degree == first)) for module in modules],
+            vanishes,
+        )
+        if family.degree > ideal.max_degree:
+            row = row.replace(otherwise=f"of degree {family.degree}, where modules are not computed")
+        elif not any(m.spanned for m in row.modules) and (new := _new(family, layer, family.degree == first)):
+            row = row.replace(otherwise=f"{new} in a sum of modules, in none alone")
+        spans.append(row)
+    together = [
+        (module, spanned(_union(every, module.degree), module, layer, module.degree == first))
         for module in ideal.generators
     ]
-    rows.append(("all together", sum(len(family.equations) for family in found), tuple(everything)))
+    vanishes = UNSET if at is None else all(row.vanishes for row in spans)
+    total = _row("all together", sum(row.equations for row in spans), together, vanishes)
+    spans.append(total.replace(otherwise="as above"))
     flattening = None if layer.has_orbits else lie_flattening(layer)
-    own = _compare_named(ideal, at) if layer.has_orbits else ((), ())
-    return FamilyComparison(layer, found, tuple(rows), ideal.max_degree, tuple(mixed), flattening, *own, at)
+    return FamilyComparison(layer, ideal.max_degree, tuple(spans), flattening, named, unnamed)
 
 
 def _point_of(layer: SingleLayer, coefficients: Any) -> dict[tuple[int, ...], int]:
@@ -400,8 +371,14 @@ def _compare_named(
     ideal: Ideal, point: Mapping[tuple[int, ...], int] | None
 ) -> tuple[tuple[SpannedByFamily, ...], tuple[EquationModule, ...]]:
     """The families of one formula each, and the minors of the flattening; and the modules in none of them."""
-    layer, found, left = ideal.layer, [], list(ideal.generators)
+    layer, rows, left = ideal.layer, [], list(ideal.generators)
     forms = None if point is None else second_derivatives(point, layer.gl_sizes)
+
+    def compared(name: str, degree: int, count: int, filled: Sequence[EquationModule], zero: Any) -> None:
+        modules = [(m, m.dimension * (m in filled)) for m in ideal.generators if m.degree == degree]
+        rows.append(_row(name, count, modules, zero))
+        left[:] = [module for module in left if module not in filled]
+
     for family in named_families():
         if family.degree > ideal.max_degree or not family.fits(layer.gl_sizes):
             continue
@@ -409,19 +386,14 @@ def _compare_named(
             raise ArithmeticError(f"{family} does not vanish on {layer}")
         vanishes = UNSET if forms is None else family.vanishes_at(forms)
         filled = [module for module in ideal.generators if _fills(family, module, layer)]
-        found.append(
-            _row(ideal, family.name, family.degree, family.dimension(layer.gl_sizes), filled, vanishes)
-        )
-        left = [module for module in left if module not in filled]
+        compared(family.name, family.degree, family.dimension(layer.gl_sizes), filled, vanishes)
     size = layer.alpha + 1
     if size <= min(layer.d, ideal.max_degree):
-        columns = layer.ambient_dimension // layer.d
         vanishes = UNSET if point is None else _flattening_rank(layer, point) <= layer.alpha
         filled = [module for module in ideal.generators if module.shapes[1] == (1,) * size]
-        count = comb(layer.d, size) * comb(columns, size)
-        found.append(_row(ideal, "minors of the flattening with rows b", size, count, filled, vanishes))
-        left = [module for module in left if module not in filled]
-    return tuple(found), tuple(left)
+        count = comb(layer.d, size) * comb(layer.ambient_dimension // layer.d, size)
+        compared("minors of the flattening with rows b", size, count, filled, vanishes)
+    return tuple(rows), tuple(left)
 
 
 def _fills(family: NamedFamily, module: EquationModule, layer: SingleLayer) -> bool:
@@ -433,18 +405,10 @@ def _fills(family: NamedFamily, module: EquationModule, layer: SingleLayer) -> b
 
 
 def _row(
-    ideal: Ideal,
-    name: str,
-    degree: int,
-    count: int,
-    filled: Sequence[EquationModule],
-    vanishes: bool | UnsetType,
+    name: str, count: int, parts: Iterable[tuple[EquationModule, int]], vanishes: bool | UnsetType
 ) -> SpannedByFamily:
-    modules = (module for module in ideal.generators if module.degree == degree)
-    spans = (
-        SpannedModule(m.degree, m.shapes, m.dimension, m.dimension if m in filled else 0) for m in modules
-    )
-    return SpannedByFamily(name, count, tuple(spans), vanishes=vanishes)
+    modules = (SpannedModule(m.degree, m.shapes, m.dimension, part) for m, part in parts)
+    return SpannedByFamily(name, count, tuple(modules), vanishes=vanishes)
 
 
 def _flattening_rank(layer: SingleLayer, point: Mapping[tuple[int, ...], int]) -> int:
@@ -653,4 +617,4 @@ def _by_weight(equations: Iterable[Equation]) -> dict[TorusWeight, list[Equation
 
 
 def _rank(equations: Sequence[Equation]) -> int:
-    return int(coefficient_matrix([equation.terms for equation in equations]).rank()) if equations else 0
+    return int(sparse_rows([equation.terms for equation in equations]).rank()) if equations else 0

@@ -233,10 +233,8 @@ class IsotypicComponent:
         return _exact(np.matmul(np.kron(np.eye(len(lam)), projector).T, tensors))
 
 
-@cache
-def component(shape: Shape) -> IsotypicComponent:
-    """The isotypic component of this highest weight; the same object for the same weight."""
-    return IsotypicComponent(shape)
+#: The isotypic component of a highest weight; the same object for the same weight.
+component = cache(IsotypicComponent)
 
 
 def shapes(degree: int, d_out: int, d: int) -> Iterator[Shape]:

@@ -15,7 +15,7 @@ Sums of three cubes of linear forms in three variables are cut out by the invari
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 
 from agattn.algebra.polynomial import Polynomial, Variable
@@ -23,7 +23,6 @@ from agattn.architectures.model_file import STUDIED, Studied
 from agattn.calls import positive_integer
 from agattn.evidence import Evidence, Method
 from agattn.geometry.ideal.equations import EQUATIONS, Equation, equation_cell, shortened
-from agattn.geometry.ideal.equivariant import check_size
 from agattn.geometry.ideal.ideal import (
     DegreePiece,
     IdealByDegree,
@@ -33,6 +32,7 @@ from agattn.geometry.ideal.ideal import (
     principal_function,
 )
 from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization, permuted
+from agattn.geometry.ideal.weight_spaces import check_size
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import log, takes
@@ -75,10 +75,6 @@ class MultidegreeEquations(Result, eq=False):
         """The number of equations, in all multidegrees that permutations give."""
         return len(self.basis) * len(self.images)
 
-    @property
-    def highest(self) -> Equation:
-        return self.basis[0]
-
     def summary(self) -> str:
         """The multidegree."""
         weights = ", ".join(map(str, self.multidegree[:-1]))
@@ -93,13 +89,8 @@ class MultidegreeEquations(Result, eq=False):
     def row(self) -> tuple[Cell, ...]:
         """The multidegree as a row of a table of multidegrees."""
         weight = ", ".join(map(str, self.multidegree[:-1]))
-        equation = equation_cell(self.highest)
+        equation = equation_cell(self.basis[0])
         return (f"({weight})", self.degree, self.dimension, self.evidence.value, equation)
-
-
-def _multidegrees(caption: str, groups: Iterable[MultidegreeEquations]) -> Table:
-    headings = ("multidegree", "degree", "dimension", "evidence", "equation")
-    return Table(caption, headings, tuple(group.row() for group in groups))
 
 
 class NamedCoordinate(Result):
@@ -220,7 +211,9 @@ class ModelIdeal(IdealByDegree, Result, name="ideal", eq=False):
         caption = "One equation of each multidegree of minimal generators, up to permutations"
         more = len(self.generators) - len(groups)
         caption += f"; {more} more multidegrees are left out" if more else ""
-        shown += [_multidegrees(caption, groups)] if groups else []
+        if groups:
+            columns = ("multidegree", "degree", "dimension", "evidence", "equation")
+            shown.append(Table(caption, columns, tuple(group.row() for group in groups)))
         used = {index for group in groups for equation in group.basis for m in equation.terms for index in m}
         legend = tuple(
             (Math(Variable("y", index).latex()), said) for index, said in self.legend.items() if index in used

@@ -32,10 +32,10 @@ from agattn.algebra.echelon import (
     independent_columns,
     integer_kernel,
     kernel_basis,
-    rational,
     saturate,
+    sparse_rows,
 )
-from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap
@@ -339,19 +339,11 @@ def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:
 
 def _linear_relations(polynomials: Sequence[Polynomial]) -> tuple[list[int], list[dict[int, int]]]:
     """Polynomials that are no combinations of those before them, and all relations over ℤ."""
-    columns: dict[Exponents, int] = {}
-    rows = [f.terms for f in polynomials]
-    for terms in rows:
-        for exponents in terms:
-            columns.setdefault(exponents, len(columns))
-    matrix = flint.fmpq_mat(len(columns), len(rows))
-    for place, terms in enumerate(rows):
-        for exponents, x in terms.items():
-            matrix[columns[exponents], place] = rational(x)
-    if len(independent_columns(matrix.numer_denom()[0])) == len(rows):
-        return list(range(len(rows))), []
-    found = [{place: x for place, x in enumerate(v) if x} for v in integer_kernel(matrix)]
-    return echelon(matrix)[1], found
+    matrix = sparse_rows([f.terms for f in polynomials], flint.fmpq_mat).transpose()
+    if len(independent_columns(matrix.numer_denom()[0])) == len(polynomials):
+        return list(range(len(polynomials))), []
+    relations = [{place: x for place, x in enumerate(v) if x} for v in integer_kernel(matrix)]
+    return echelon(matrix)[1], relations
 
 
 def _spans_one(degrees: IntArray) -> bool:

@@ -35,20 +35,29 @@ has minimal generators. For these the number of minimal generators is computed e
 
 The multiplicities in the polynomial ring are a formula of characters (:func:`ring_multiplicities`).
 
+**Other images.** For t = 1 GL(d')×GL(d) acts on the coordinates, and both act on other images than M̄. Where
+the image of a map is invariant under the group, its ideal is a sum of modules in each degree, and dominant
+weights determine them. :class:`~agattn.geometry.ideal.implicitization.Generators` proves the dimensions.
+
 >>> from agattn.architectures import SingleLayer
 >>> layer = SingleLayer(2, 7, 1)
 >>> smallest_spaces(layer, 5)
 (3, 2)
->>> *_, cubics = WeightSpaces(layer).degrees(3)
+>>> *_, cubics = modules_by_weights(layer, 3)
 >>> {shape: numbers for shape, numbers in cubics.items() if numbers.minimal_generators}
 {((1, 1, 1), (3,), (3, 3)): Multiplicities(ring=1, coordinate_ring=0, minimal_generators=1)}
+>>> layer = SingleLayer(2, 2, t=1)
+>>> *_, (n, modules, evidence) = modules_of_image(one_token_image(layer, 4), 4)
+>>> n, {shape: numbers for shape, numbers in modules.items() if numbers.minimal_generators}, str(evidence)
+(4, {((2, 2), (8, 4)): Multiplicities(ring=2, coordinate_ring=1, minimal_generators=1)}, 'proved')
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, prod
 from typing import Any, NamedTuple
@@ -69,11 +78,14 @@ from agattn.algebra.characters import (
 )
 from agattn.architectures import PolynomialMap, SingleLayer
 from agattn.errors import TooLargeError, argument
-from agattn.geometry.ideal.implicitization import GradedPiece, Implicitization
+from agattn.evidence import Evidence
+from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
-from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.limits import limits
+from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
+from agattn.limits import limits, log
 
+#: The largest number of monomials of one degree, unless forced.
+MOST_MONOMIALS = 20_000_000
 #: The largest Specht module that is computed with unless forced; degree 5 needs 768, degree 6 up to 7700.
 LARGEST_SPECHT_MODULE = 1500
 
@@ -86,128 +98,185 @@ class Multiplicities(NamedTuple):
     minimal_generators: int
 
 
-class WeightSpaces:
-    """The multiplicities of all modules of one layer with t ≥ 2, one degree after the other.
-
-    Args:
-        layer: the layer. No result depends on the seed.
-    """
-
-    def __init__(self, layer: SingleLayer) -> None:
-        self.layer = layer
-
-    def degrees(self, last: int) -> Iterator[dict[Shape, Multiplicities]]:
-        """The modules of the polynomial ring in degrees 1, ..., ``last``, highest weights first.
-
-        Raises:
-            TooLargeError: if a weight space or the memory it needs is beyond the limits.
-            ArithmeticError: if a prime was unlucky; another seed helps.
-        """
-        # Degrees to 4 are found without these.
-        layer, (outputs, columns) = self.layer, smallest_spaces(self.layer, last)
-        y: list[tuple[int, ...]] = [
-            (c, b, i, k)
-            for c, b in product(range(outputs), range(columns))
-            for i, k in combinations_with_replacement(range(layer.d), 2)
-        ]
-        source = coefficient_map(_parametrization(layer, outputs, columns, y))
-        image = Implicitization(source)
-        spaces = Spaces(
-            layer.gl_degrees, (outputs, columns, layer.d), dict(zip(y, map(int, image.keys), strict=True))
-        )
-        yield {shape: Multiplicities(ring, ring, 0) for shape, ring in ring_of_layer(layer, 1).items()}
-        for piece in image.pieces(last, partial(self._decisive, spaces)):
-            found = spaces.modules(layer, piece)
-            self._prove_generators(found)
-            yield found
-
-    def _decisive(self, spaces: Spaces, n: int, standard: Mapping[int, int]) -> set[int]:
-        """The weight that is spread evenly, and those of modules that occur less often than their bound."""
-        coordinate = decompose({weight: standard.get(key, 0) for weight, key in spaces.keys(n)})
-        ring = ring_of_layer(self.layer, n)
-        found = {
-            key
-            for (lam, mu, nu), key in spaces.keys(n)
-            if coordinate.get((lam, mu, nu), 0) < min(ring.get((lam, mu, nu), 0), self._most(lam, mu, nu))
-        }
-        return found | {spaces.even(n)}
-
-    def _most(self, lam: Partition, mu: Partition, nu: Partition) -> int:
-        """A bound for the multiplicity in the coordinate ring."""
-        n = sum(lam)
-        if len(mu) > self.layer.alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
-            return 0
-        return littlewood_richardson(nu, lam, mu)
-
-    def _prove_generators(self, found: Mapping[Shape, Multiplicities]) -> None:
-        """Compute the modules of minimal generators over ℚ."""
-        for shape, numbers in found.items():
-            if numbers.minimal_generators:
-                self._prove(shape, numbers)
-
-    def _prove(self, shape: Shape, found: Multiplicities) -> None:
-        """Compute a module of minimal generators over ℚ."""
-        if not limits().force and (rows := specht_dimension(shape[2])) > LARGEST_SPECHT_MODULE:
-            raise TooLargeError(
-                f"{module_name(shape)} has minimal generators, and their proof needs matrices of {rows} "
-                f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower {argument('max_degree')}, or use "
-                f"{argument('force', True)}"
-            )
-        space, alpha = component(shape), self.layer.alpha
-        exact = Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
-        if exact != found:
-            raise ArithmeticError(
-                f"{module_name(shape)}: {exact} over ℚ and {found} modulo a prime, which was unlucky; give "
-                "another seed"
-            )
+def multiplicities(shape: Shape, alpha: int) -> Multiplicities:
+    """How often a module occurs for t ≥ 2 and this α, from matrices of Specht modules."""
+    space = component(shape)
+    return Multiplicities(space.ring, space.coordinate(alpha), space.minimal_generators(alpha))
 
 
-class Spaces(NamedTuple):
-    """The weights of spaces on which the groups of a layer act, and the fingerprints of coordinates.
+@dataclass(frozen=True, eq=False)
+class InvariantImage:
+    """An image on which the groups of a layer act, in spaces that show all modules.
 
     Attributes:
-        degrees: how many letters of each space a coordinate has: the layer's ``gl_degrees``.
+        layer: in whose coordinates the image is.
+        source: the map; no linear form vanishes on its image.
+        names: the letters of each coordinate, counted from 0, in its order.
         sizes: the dimensions of the spaces.
-        of: the fingerprint of each coordinate by its letters, counted from 0.
     """
 
-    degrees: tuple[int, ...]
-    sizes: tuple[int, ...]
-    of: dict[tuple[int, ...], int]
+    layer: SingleLayer
+    source: CoefficientMap
+    names: Sequence[tuple[int, ...]]
+    sizes: Sequence[int]
 
-    def keys(self, n: int) -> Iterator[tuple[tuple[Partition, ...], int]]:
+    @cached_property
+    def ideal(self) -> Implicitization:
+        """The ideal of the image modulo a prime."""
+        return Implicitization(self.source)
+
+    @cached_property
+    def _fingerprints(self) -> dict[tuple[int, ...], int]:
+        return dict(zip(self.names, map(int, self.ideal.keys), strict=True))
+
+    def weights(self, n: int) -> Iterator[tuple[Any, int]]:
         """The dominant weights of degree n, with their fingerprints."""
-        for weight in product(*(list(partitions(size, k)) for size, k in self._shares(n))):
+        for weight in product(*(partitions(size, k) for size, k in self._shares(n))):
             yield weight, self._key(weight)
 
     def even(self, n: int) -> int:
         """The fingerprint of the weight that is spread most evenly."""
-        shares = self._shares(n)
-        return self._key(
-            tuple(tuple((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in shares)
-        )
+        parts = (((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in self._shares(n))
+        return self._key(tuple(map(tuple, parts)))
 
     def _shares(self, n: int) -> list[tuple[int, int]]:
-        return [(n * degree, size) for degree, size in zip(self.degrees, self.sizes, strict=True)]
+        return [(n * degree, k) for degree, k in zip(self.layer.gl_degrees, self.sizes, strict=True)]
 
     def _key(self, weight: tuple[Partition, ...]) -> int:
         # Any monomial of the weight has its multidegree: the letters of each space are dealt out in order.
         hands = []
-        for part, degree in zip(weight, self.degrees, strict=True):
+        for part, degree in zip(weight, self.layer.gl_degrees, strict=True):
             letters = [letter for letter, many in enumerate(part) for _ in range(many)]
             hands.append([tuple(letters[k : k + degree]) for k in range(0, len(letters), degree)])
-        return sum(self.of[sum(index, ())] for index in zip(*hands, strict=True)) % (1 << 64)
+        return sum(self._fingerprints[sum(index, ())] for index in zip(*hands, strict=True)) % (1 << 64)
 
-    def modules(self, layer: SingleLayer, piece: GradedPiece) -> dict[Any, Multiplicities]:
-        """The modules of one degree of the polynomial ring of a layer, from dominant weight spaces."""
+    def modules(self, piece: GradedPiece) -> dict[Any, Multiplicities]:
+        """The modules of one degree of the polynomial ring of the layer, from dominant weight spaces."""
         n = piece.degree
-        weights = {w: piece.multidegrees[key] for w, key in self.keys(n) if key in piece.multidegrees}
+        weights = {w: piece.multidegrees[key] for w, key in self.weights(n) if key in piece.multidegrees}
         coordinate = decompose({weight: standard for weight, (standard, _) in weights.items()})
         generators = decompose({weight: new for weight, (_, new) in weights.items()})
         return {
             shape: Multiplicities(many, coordinate.get(shape, 0), generators.get(shape, 0))
-            for shape, many in ring_of_layer(layer, n).items()
+            for shape, many in ring_of_layer(self.layer, n).items()
         }
+
+    def linear_forms(self) -> dict[Any, Multiplicities]:
+        """The modules of degree 1, none of which vanishes."""
+        return {shape: Multiplicities(many, many, 0) for shape, many in ring_of_layer(self.layer, 1).items()}
+
+
+def modules_by_weights(layer: SingleLayer, last: int) -> Iterator[dict[Shape, Multiplicities]]:
+    """The modules of the polynomial ring of a layer with t ≥ 2 in degrees 1, ..., ``last``.
+
+    Highest weights come first. No result depends on the seed.
+
+    Raises:
+        TooLargeError: if a weight space or the memory it needs is beyond the limits.
+        ArithmeticError: if a prime was unlucky; another seed helps.
+    """
+    outputs, columns = smallest_spaces(layer, last)
+    y: list[tuple[int, ...]] = [
+        (c, b, i, k)
+        for c, b in product(range(outputs), range(columns))
+        for i, k in combinations_with_replacement(range(layer.d), 2)
+    ]
+    source = coefficient_map(_parametrization(layer, outputs, columns, y))
+    image = InvariantImage(layer, source, y, (outputs, columns, layer.d))
+    yield image.linear_forms()
+    for piece in image.ideal.pieces(last, partial(_decisive, image)):
+        modules = image.modules(piece)
+        for shape, numbers in modules.items():
+            if numbers.minimal_generators:
+                _prove(shape, numbers, layer.alpha)
+        yield modules
+
+
+def _decisive(image: InvariantImage, n: int, standard: Mapping[int, int]) -> set[int]:
+    """The weight that is spread evenly, and those of modules that occur less often than their bound."""
+    coordinate = decompose({weight: standard.get(key, 0) for weight, key in image.weights(n)})
+    ring, alpha = ring_of_layer(image.layer, n), image.layer.alpha
+    below = {
+        key
+        for weight, key in image.weights(n)
+        if coordinate.get(weight, 0) < min(ring.get(weight, 0), _most(weight, alpha))
+    }
+    return below | {image.even(n)}
+
+
+def _most(shape: Shape, alpha: int) -> int:
+    """A bound for the multiplicity in the coordinate ring."""
+    lam, mu, nu = shape
+    n = sum(lam)
+    if len(mu) > alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):
+        return 0
+    return littlewood_richardson(nu, lam, mu)
+
+
+def _prove(shape: Shape, modular: Multiplicities, alpha: int) -> None:
+    """Compute a module of minimal generators over ℚ."""
+    if not limits().force and (rows := specht_dimension(shape[2])) > LARGEST_SPECHT_MODULE:
+        raise TooLargeError(
+            f"{module_name(shape)} has minimal generators, and their proof needs matrices of {rows} "
+            f"rows; the limit is {LARGEST_SPECHT_MODULE}. Lower {argument('max_degree')}, or use "
+            f"{argument('force', True)}"
+        )
+    if (exact := multiplicities(shape, alpha)) != modular:
+        raise ArithmeticError(
+            f"{module_name(shape)}: {exact} over ℚ and {modular} modulo a prime, which was unlucky; give "
+            "another seed"
+        )
+
+
+def one_token_image(layer: SingleLayer, last: int) -> InvariantImage:
+    """The neuromanifold of a layer with t = 1, in spaces that show all modules up to a degree.
+
+    The coordinate ring is part of Sym(E ⊗ U) ⊗ Sym(S²U) and has no modules with ℓ(λ) > d, so that minimal
+    generators have ℓ(λ) ≤ d + 1: E of dimension min(d', d + 1) is enough.
+    """
+    outputs = min(layer.d_out, layer.d + 1, last)
+    # Over ℂ the symmetric part of A is any symmetric matrix of rank at most 2a.
+    rank = min(layer.a, (layer.d + 1) // 2)
+    source = coefficient_map(type(layer)(layer.d, outputs, rank, 1))
+    names = [
+        (one.row - 1, *(letter for letter, times in enumerate(one.exponents) for _ in range(times)))
+        for one in source.coordinates
+    ]
+    return InvariantImage(layer, source, names, (outputs, layer.d))
+
+
+def modules_of_image(
+    image: InvariantImage, last: int
+) -> Iterator[tuple[int, dict[Any, Multiplicities], Evidence]]:
+    """The modules in the coordinates of a layer of degrees 1, ..., ``last``, and how they are known.
+
+    Raises:
+        TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
+        ArithmeticError: if a prime was unlucky; another seed helps.
+    """
+    check_size(len(image.names), last)
+    # The coordinates are an irreducible module: no linear form vanishes.
+    yield 1, image.linear_forms(), Evidence.PROVED
+    generators = Generators(image.ideal)
+    for piece in image.ideal.pieces(last):
+        log.info(f"degree {piece.degree}: {piece.minimal_generators} new equations")
+        for block in piece.blocks:
+            generators.add(piece.degree, block)
+        evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR
+        yield piece.degree, image.modules(piece), evidence
+
+
+def check_size(coordinates: int, max_degree: int) -> None:
+    """Refuse a degree with too many monomials, unless forced.
+
+    Raises:
+        TooLargeError: above :data:`MOST_MONOMIALS`.
+    """
+    if not limits().force and (size := comb(coordinates + max_degree - 1, max_degree)) > MOST_MONOMIALS:
+        raise TooLargeError(
+            f"degree {max_degree} in {coordinates} coordinates has {size} monomials; the limit is "
+            f"{MOST_MONOMIALS}. Lower {argument('max_degree')}, or use {argument('force', True)}"
+        )
 
 
 def smallest_spaces(layer: SingleLayer, last: int) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """Which weights have the same function, and which parameters a function determines.
 
-- ``identifiability``, ``general_weights``: the table parameter → status, at given and at general weights.
+- ``identifiability``: the table parameter → status, at given and at general weights.
 - ``network_fibers``: the weights with the function of given ones, of any model; ``fibers``: all, of a layer.
 - ``equivalence``: whether two sets of weights of heads have one function, exact or floating.
 - ``weights``: weights of heads; ``families``: exact weights of any model, and linear spaces of them.

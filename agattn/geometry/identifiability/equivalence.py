@@ -54,6 +54,8 @@ from agattn.sheet.result import ENTRIES, FINITE, SCALAR, Count, Key, Matrix, Nam
 MOST_COORDINATES = 10**6
 #: Matchings of the heads of a layer that are tried.
 MOST_MATCHINGS = 720
+#: An input, and the entry in which outputs differ most there, by how much.
+Difference = tuple[Array, tuple[int, int], Any]
 
 
 class HeadRelation(Result, eq=False):
@@ -225,10 +227,10 @@ def equivalent(w1: Any, w2: Any, *, tolerance: float | None = None) -> Equivalen
     equal (proved): A' = sA, V' = V/s with s = 2
     >>> one = {"A": [[[1, 0], [0, 0]], [[0, 1], [1, 0]]], "V": [[[1, 2]], [[3, 4]]]}
     >>> two = {"A": [[[0, 3], [3, 0]], [[1, 0], [0, 0]]], "V": [[[1, "4/3"]], [[1, 2]]]}
-    >>> found = equivalent(one, two)
-    >>> print(found)
+    >>> answer = equivalent(one, two)
+    >>> print(answer)
     equal (proved): head by head
-    >>> [(r.head, r.other, str(r.s)) for r in found.symmetry.layers[0]]
+    >>> [(r.head, r.other, str(r.s)) for r in answer.symmetry.layers[0]]
     [(0, 1, '1'), (1, 0, '3')]
     """
     first, second = layers_of(w1), layers_of(w2)
@@ -267,10 +269,9 @@ def _tolerance(first: Network, second: Network) -> float:
 
 
 def _floating(w: Weights) -> Weights:
-    A, V, K, Q = (None if M is None else as_floats(M) for M in (w.A, w.V, w.K, w.Q))
-    assert A is not None
-    assert V is not None
-    return Weights(A, V, w.a, K, Q, w.dtype if w.dtype != "exact" else "float64")
+    K, Q = (None if M is None else as_floats(M) for M in (w.K, w.Q))
+    dtype = w.dtype if w.dtype != "exact" else "float64"
+    return Weights(as_floats(w.A), as_floats(w.V), w.a, K, Q, dtype)
 
 
 def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
@@ -424,12 +425,12 @@ def _scaled(w: Weights, v: Weights, tolerance: float, head: int, other: int) -> 
     """The relation of two heads whose A are proportional, whatever their V are."""
     if w.A.shape != v.A.shape:
         return None
-    one = w.V * 0 + 1
-    largest = np.unravel_index(int(np.abs(w.A).argmax()), w.A.shape)
+    ones = w.V * 0 + 1
+    largest = _largest(w.A)
     if not (s := v.A[largest] / w.A[largest]):
         return None
-    component = fiber(Weights(w.A, one, w.a), tolerance).components[0]
-    if scale_between(component, Weights(v.A, one / s, v.a), tolerance) is None:
+    component = fiber(Weights(w.A, ones, w.a), tolerance).components[0]
+    if scale_between(component, Weights(v.A, ones / s, v.a), tolerance) is None:
         return None
     return HeadRelation(head, other, "rescaling", s, _gauge(w, v, s, tolerance))
 
@@ -481,9 +482,7 @@ def _outputs(network: Network, X: Array) -> Array:
     return X
 
 
-def _compare_outputs(
-    first: Network, second: Network
-) -> tuple[float, tuple[Array, tuple[int, int], Any] | None]:
+def _compare_outputs(first: Network, second: Network) -> tuple[float, Difference | None]:
     """The relative distance of outputs at random inputs; and the first X where they differ, and how."""
     d, exact, rng = len(first[0][0].A), first[0][0].is_exact, np.random.default_rng(0)
     worst, apart = 0.0, None
@@ -505,14 +504,13 @@ def _compare_outputs(
                 if relative <= worst:
                     continue
                 worst = relative
-        entry = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-        apart = X, (int(entry[0]), int(entry[1])), gap[entry]
+        apart = X, (entry := _largest(gap)), gap[entry]
         if exact:
             break
     return worst, apart
 
 
-def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int, int], Any] | None:
+def _separating_input(first: Weights, second: Weights) -> Difference | None:
     """An input of 0s and ±1s on which two different functions of t ≥ 2 tokens differ most; ``None`` if none.
 
     The second column of the output at (u, w), less that at (0, w), is Y(u)w. If the tensors differ, some
@@ -531,9 +529,9 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
         if not (gaps[0] - gaps[1])[:, 1].any():
             continue
         for X, gap in zip(inputs, gaps, strict=True):
-            place = np.unravel_index(int(np.abs(gap).argmax()), gap.shape)
-            if abs(gap[place]) > largest:
-                best, largest = (X, (int(place[0]), int(place[1]))), abs(gap[place])
+            entry = _largest(gap)
+            if abs(gap[entry]) > largest:
+                best, largest = (X, entry), abs(gap[entry])
         if best is not None and (exact or count >= 32):
             break
     if best is None:
@@ -543,16 +541,22 @@ def _separating_input(first: Weights, second: Weights) -> tuple[Array, tuple[int
     return X, entry, np.ldexp(gap, exponent) if exponent else gap
 
 
+def _largest(M: Array) -> tuple[int, int]:
+    """The place of the largest entry, row and column."""
+    row, column = divmod(int(np.abs(M).argmax()), M.shape[1])
+    return row, column
+
+
 def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
     """Weights whose functions are these divided by one power of two; and its exponent."""
     pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
     exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
     top = max(exponents)
-    one, other = (
+    first, second = (
         Weights(A, np.ldexp(V, own - top), first.a)
         for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
     )
-    return one, other, top
+    return first, second, top
 
 
 def _probes(d: int) -> Iterator[tuple[Array, Array]]:

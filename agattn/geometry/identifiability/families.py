@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import comb, lcm, prod
 from typing import Any
 
@@ -44,8 +45,8 @@ from agattn.algebra.residues import (
     random_residues,
 )
 from agattn.algebra.scalars import scalars
-from agattn.architectures import Architecture, draw_parameters
-from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs, symmetry_tangents
+from agattn.architectures import Architecture
+from agattn.architectures.protocol import as_parameters, bounds_on_outputs, symmetry_tangents
 from agattn.errors import InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import MAX_SEARCHED, upper_bound
@@ -58,7 +59,7 @@ from agattn.sheet.result import Key, Positive, Result
 Vector = tuple[Fraction | int, ...]
 #: A family is proved by symbols if φ has no more monomials in the inputs; else modulo primes.
 MOST_MONOMIALS = 60_000
-#: Architectures with more parameters are not asked about.
+#: Architectures with more parameters are not asked about: kernels of matrices with as many columns are taken.
 MOST_PARAMETERS = 3_000
 #: Architectures with more parameters are not searched for families.
 MOST_SEARCHED = 400
@@ -118,15 +119,12 @@ class ExactWeights:
     ) -> None:
         if architecture.degree is None:
             raise InputError(f"{architecture} is no polynomial in its weights; leave out the normalization")
+        shapes, listed = architecture.shapes, ", ".join(architecture.shapes)
         if not isinstance(given, Mapping):
-            listed = ", ".join(architecture.shapes)
             raise InputError(f"weights are given by {type(given).__name__}; give arrays by name: {listed}")
-        shapes = architecture.shapes
-        for names, word in ((set(given) - set(shapes), "is no parameter of"), (set(shapes) - set(given), "")):
-            for name in sorted(names):
-                listed = ", ".join(shapes)
-                text = f"{name} {word}" if word else f"the weights lack {name} of"
-                raise InputError(f"{text} {architecture.name}; its parameters are {listed}")
+        for name in (*sorted(set(given) - set(shapes)), *sorted(set(shapes) - set(given))):
+            text = f"the weights lack {name} of" if name in shapes else f"{name} is no parameter of"
+            raise InputError(f"{text} {architecture.name}; its parameters are {listed}")
         flat: list[Fraction | int] = []
         for name, shape in shapes.items():
             array = scalars(given[name], name)
@@ -174,24 +172,30 @@ class ExactWeights:
 
     def units_of(self, names: Sequence[str]) -> list[Vector]:
         """The unit vectors of all entries of some arrays."""
-        numbers = as_parameters(self.architecture, np.arange(len(self.vector)))
-        return self.units([int(i) for name in names for i in numbers[name].ravel()])
+        return self.units([i for name in names for i in self.places[name].tolist()])
 
-    def with_only(self, **parts: Array) -> Vector:
-        """The vector of parameters with these arrays, of any shapes, and 0 elsewhere."""
-        zeros = draw_parameters(self.architecture, lambda shape: np.zeros(shape, dtype=int))
-        given = {name: part.reshape(zeros[name].shape) for name, part in parts.items()}
-        return tuple(as_rows(self.architecture, zeros | given).tolist())
+    @cached_property
+    def places(self) -> dict[str, Array]:
+        """The numbers of the parameters in each array."""
+        numbers = self.arrays(np.arange(len(self.vector)))
+        return {name: array.ravel() for name, array in numbers.items()}
+
+    def vectors_of(self, name: str, parts: Iterable[Array]) -> list[Vector]:
+        """The vectors of parameters with these parts, of any shapes, in one array, and 0 elsewhere."""
+        flat = np.array([part.ravel() for part in parts], dtype=object).reshape(-1, len(self.places[name]))
+        rows = np.zeros((len(flat), len(self.vector)), dtype=object)
+        rows[:, self.places[name]] = flat
+        return list(map(tuple, rows.tolist()))
 
     def residues(self, p: int, vectors: Sequence[Vector] = ()) -> tuple[Residues, Residues]:
         """The weights and some vectors modulo a prime.
 
         Raises:
-            ZeroDivisionError: if the prime divides a denominator.
+            ValueError: if the prime divides a denominator.
         """
 
         def row(vector: Vector) -> list[int]:
-            return [x % p if type(x) is int else _modulo(x, p) for x in vector]
+            return [x % p if type(x) is int else x.numerator * pow(x.denominator, -1, p) % p for x in vector]
 
         space = np.array([row(v) for v in vectors], dtype=np.float64).reshape(-1, len(self.vector))
         return np.array(row(self.vector), dtype=np.float64), space
@@ -382,12 +386,6 @@ def same_function(one: ExactWeights, other: ExactWeights | None) -> tuple[bool, 
     return True, Evidence.MODULAR, max(w.chance() for w in both)
 
 
-def _modulo(x: Fraction | int, p: int) -> int:
-    if not x.denominator % p:
-        raise ZeroDivisionError(f"{p} divides the denominator of {x}")
-    return x.numerator * pow(x.denominator, -1, p) % p
-
-
 @dataclass(frozen=True)
 class WeightFamily:
     """A linear space of weights through w₀, moved by the symmetries, on which φ is constant.
@@ -534,7 +532,7 @@ def rank_and_bound(at: ExactWeights) -> tuple[int, Bound]:
 def largest_rank(architecture: Architecture, rank: int = 0) -> Bound:
     """A proved upper bound on the rank of dφ at all weights, which is the dimension of the neuromanifold.
 
-    ``found`` is a rank that occurs: a bound that it meets is good enough.
+    ``rank`` is one that occurs: a bound that it meets is good enough.
     """
     network = architecture.as_network()
     if network is None:

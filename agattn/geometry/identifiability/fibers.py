@@ -64,6 +64,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.weights import (
+    SAFE,
     Weights,
     as_short,
     canonical_factors,
@@ -73,7 +74,6 @@ from agattn.geometry.identifiability.weights import (
     rank_one,
     ranks_of,
     size_of,
-    unsafe,
 )
 from agattn.geometry.variety.coordinates import coefficients, differential, nonzero_rows
 from agattn.geometry.variety.determinantal import tangent_space_equations
@@ -215,8 +215,7 @@ class Fiber(Result, name="fiber", eq=False):
     def representative(self) -> CanonicalWeights:
         """The canonical representative; exact entries are text."""
         w = self.canonical()
-        keys: list[Any] = [] if w.K is None else [w.K, w.Q]
-        return CanonicalWeights(w.A, w.V, *keys)
+        return CanonicalWeights(w.A, w.V, *(key for key in (w.K, w.Q) if key is not None))
 
     @property
     def points(self) -> tuple[Component, ...]:
@@ -273,8 +272,9 @@ class Fiber(Result, name="fiber", eq=False):
     def unsafe(self) -> str:
         """Which ranks another tolerance, within a factor of 10, would change, in words; empty if none."""
         names = {"r_v": "rk V", "r_a": "rk A", "r": "rk [V; Aᵀ]"}
-        near = [(x.margin, names[name]) for name, x in self.ranks.items() if x.margin is not None]
-        return unsafe(near)
+        margins = [(x.margin, names[name]) for name, x in self.ranks.items() if x.margin is not None]
+        least, rank = min(margins, default=(SAFE, ""))
+        return f"{rank} hangs on a factor of {least:.2g} in the tolerance" if least < SAFE else ""
 
     @key(EXACTNESS)
     def evidence(self) -> Evidence:
@@ -338,10 +338,8 @@ class Fiber(Result, name="fiber", eq=False):
         else:
             scaled_points = (canonical_scale(c.A, c.V) for c in self.points)
             A, V = max(scaled_points, key=lambda pair: pair[0].ravel().tolist())
-        if w.K is None:
-            return Weights(A, V, w.a)
-        K, Q = canonical_factors(A, w.a, self.tolerance)
-        return Weights(A, V, w.a, K, Q)
+        factors = () if w.K is None else canonical_factors(A, w.a, self.tolerance)
+        return Weights(A, V, w.a, *factors)
 
     def move(self, component: int = 0, s: Any = 1, C: Any = None, A: Any = None, V: Any = None) -> Weights:
         """Other weights with the same function.
@@ -464,13 +462,13 @@ def nearness(component: Component, other: Weights) -> tuple[Any, float]:
         scale: Any = A2[entry] / A[entry]
         same = scale != 0 and not (A2 - scale * A).any() and not (V2 * scale - V).any()
         return scale, 0.0 if same else np.inf
-    (A, one), (V, two), (A2, three), (V2, four) = (scaled(as_floats(M)) for M in (A, V, A2, V2))
+    (A, a), (V, v), (A2, a2), (V2, v2) = (scaled(as_floats(M)) for M in (A, V, A2, V2))
     s = float((A * A2).sum() / (A**2).sum())
     if s == 0:
         return 0.0, np.inf
     of_a = np.linalg.norm(A2 - s * A) / np.linalg.norm(A2)
-    of_v = np.linalg.norm(np.ldexp(V2 * s, three + four - one - two) - V) / np.linalg.norm(V)
-    return float(np.ldexp(s, three - one)), float(max(of_a, of_v))
+    of_v = np.linalg.norm(np.ldexp(V2 * s, a2 + v2 - a - v) - V) / np.linalg.norm(V)
+    return float(np.ldexp(s, a2 - a)), float(max(of_a, of_v))
 
 
 def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
@@ -494,7 +492,7 @@ def preimages(layer: SingleLayer, y: Sequence[Any]) -> Fiber:
     i, k = np.triu_indices(layer.d)
     forms = np.empty((layer.d_out, layer.d, layer.d, layer.d), dtype=object)
     forms[:, :, i, k] = forms[:, :, k, i] = values.reshape(layer.d_out, layer.d, -1)
-    c, b = next(place for place in np.ndindex(layer.d_out, layer.d) if forms[place].any())
+    c, b = next(entry for entry in np.ndindex(layer.d_out, layer.d) if forms[entry].any())
     label = f"y_{{{c + 1},{b + 1}}}"
     factors = factor_quadratic_form(forms[c, b])
     if factors is None:
@@ -524,7 +522,7 @@ def _conjugate_fiber(forms: Array, entry: tuple[int, int], D: Fraction, label: s
     the two preimages A = l qᵀ, V = h mᵀ and A = m qᵀ, V = h lᵀ. That is a condition over ℚ.
     """
     (c, b), Q = entry, forms[entry]
-    at = next(place for place in np.ndindex(*Q.shape) if Q[place])
+    at = next(index for index in np.ndindex(*Q.shape) if Q[index])
     h, q = forms[(slice(None), b, *at)] / Q[at], forms[(c, slice(None), *at)] / Q[at]
     if (forms != np.multiply.outer(np.multiply.outer(h, q), Q)).any():
         reason = f"{label} has conjugate factors over ℚ(√{D}), and the tensor is not of the form h ⊗ q ⊗ Q"
@@ -608,8 +606,8 @@ def kernel_of_differential(A: Matrix, V: Matrix, modulo_scaling: bool = False) -
 def _kernel(A: Matrix, V: Matrix, modulo_scaling: bool) -> list[list[flint.fmpq]]:
     d, rows = len(A), list(nonzero_rows(A, V).values())
     if modulo_scaling:
-        place = next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
-        rows.append({d * d + place: flint.fmpq(1)})
+        column = next(d * c + i for c, row in enumerate(V) for i, x in enumerate(row) if x)
+        rows.append({d * d + column: flint.fmpq(1)})
     matrix = flint.fmpq_mat(len(rows), d * d + len(V) * d)
     for i, entries in enumerate(rows):
         for column, x in entries.items():

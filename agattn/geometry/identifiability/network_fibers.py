@@ -38,7 +38,7 @@ rank-one head: 15 of 22 dimensions (proved), 14 by the symmetries; given: 1 skew
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -46,14 +46,7 @@ import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array
-from agattn.algebra.echelon import (
-    echelon,
-    fraction,
-    independent_rows,
-    integer_kernel,
-    rational_matrix,
-    rational_rank,
-)
+from agattn.algebra.echelon import independent_rows, integer_kernel, rational_matrix, rational_rank
 from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.model_file import STUDIED, Studied
@@ -75,7 +68,6 @@ from agattn.geometry.identifiability.softmax import MOST_LAYERS, PREPRINT, first
 from agattn.geometry.identifiability.symmetries import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
-    is_plain,
     is_skew,
     partial_products,
     vanishes,
@@ -412,22 +404,21 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
             f"weights are given by {type(given).__name__}; give arrays by name, K_1, Q_1, V_1, ..."
         )
     named = dict(given)
-    for i, (d, a) in enumerate(zip(network.dims, network.ranks, strict=False), 1):
+    sizes = zip(network.dims, network.ranks, network.heads_by_layer, strict=False)
+    for i, (d, a, heads) in enumerate(sizes, 1):
         if f"A_{i}" not in named or {f"K_{i}", f"Q_{i}"} & set(named):
             continue
-        A = _exact(named.pop(f"A_{i}"), f"A_{i}")
-        A = A[None] if A.ndim == 2 else A
-        if A.shape != (network.heads_by_layer[i - 1], d, d):
-            raise InputError(f"A_{i} has the shape {A.shape[-2:]}; it must be {(d, d)}")
-        K, Q = np.full((2, len(A), a, d), Fraction(0))
-        for n, head in enumerate(A):
+        A, shape = _exact(named.pop(f"A_{i}"), f"A_{i}"), (d, d) if heads == 1 else (heads, d, d)
+        if A.shape not in (shape, (heads, d, d)):
+            raise InputError(f"A_{i} has the shape {A.shape}; it must be {shape}")
+        K, Q = np.full((2, heads, a, d), Fraction(0))
+        for n, head in enumerate(A.reshape(heads, d, d)):
             if a >= d:
                 K[n, :d], Q[n, :d] = np.eye(d, dtype=int).astype(object), head
-                continue
-            try:
+            elif (rank := rational_rank(head)) > a:
+                raise InputError(f"A_{i} has rank {rank}, above a_{i} = {a}")
+            else:
                 K[n], Q[n] = canonical_factors(head, a)
-            except InputError:
-                raise InputError(f"A_{i} has rank {rational_rank(head)}, above a_{i} = {a}") from None
         named[f"K_{i}"], named[f"Q_{i}"] = K, Q
     return ExactWeights(architecture, named)
 
@@ -493,62 +484,60 @@ def network_fiber(architecture: Architecture, given: Any) -> NetworkFiber:
     >>> network_fiber(sums, {"W_1_1": [[1, 2], [1, 2], [0, 1]], "W_1_2": [[1, 2, 1]]})
     symmetries: 6 of 9 dimensions (proved), 3 by the symmetries; given: 1 found, of constant rank
     """
-    asked, architecture = architecture, architecture.as_network() or architecture
+    asked, architecture = as_attention(architecture), architecture.as_network() or architecture
     if (n := architecture.parameters) > MOST_PARAMETERS:
         raise TooLargeError(f"{architecture.name} has {n} weights; fibers are for {MOST_PARAMETERS} at most")
     if architecture.degree is None:
         return _softmax_fiber(asked, architecture, given)
     at = weights_of(architecture, given)
     rank, bound = rank_and_bound(at)
+    most, is_largest = n - rank, rank == bound.value
     layers = _Layers(at) if isinstance(architecture, DeepNetwork) and is_covered(architecture) else None
     if layers is None:
         at = with_all_symmetries(at)
-    orbit = at.orbit_dimension()
     zero, zero_evidence, _ = same_function(at, None)
+    case: Any = "zero" if zero else "symmetries"
     start: tuple[Directions, ...] = ()
-    others: list[NetworkComponent] = []
+    components: list[NetworkComponent] = []
     if layers is not None and zero:
-        others = list(layers.zeros())
+        components = list(layers.zeros())
+        if vanishes(layers.M, layers.L, architecture.t):
+            zero_evidence = Evidence.PROVED
     elif layers is not None:
-        start, others = layers.directions(), list(layers.exchanged())
+        start, components = layers.directions(), list(layers.exchanged())
+        if layers.parallel is not None:
+            case = "one token" if architecture.t == 1 else "rank-one head"
     evidence, error = Evidence.PROVED, 0.0
-    through = max((c.dimension for c in others if c.through), default=None)
-    if through is None or through < n - rank == n - bound.value:
+    widest = max((c.dimension for c in components if c.through), default=None)
+    if widest is None or (is_largest and widest < most):
         vectors = tuple(v for part in start for v in part.vectors)
         dimension = spanned = at.orbit_dimension(vectors)
         if layers is not None and not zero:
             dimension = max(dimension, layers.count)
-        if dimension < n - rank:
-            family = widest_family(at, n - rank, min(_ORDERS, 1000 // n), vectors)
+        if dimension < most:
+            family = widest_family(at, most, min(_ORDERS, 1000 // n), vectors)
             if family.dimension > dimension:
                 more = tuple(v for v in family.directions if v not in vectors)
                 start = (*start, Directions(at, "found", None, more))
                 dimension, evidence, error = family.dimension, family.evidence, family.error
                 spanned = dimension
-        text = "; ".join(_SAID[part.name].format(i=part.layer) for part in start) or "the orbit"
-        if constant := spanned < n - rank == n - bound.value:
-            dimension = n - rank
+        text = _in_words(start)
+        if constant := is_largest and spanned < most:
+            dimension = most
             text += f", and more: the rank {rank} of the differential is constant near the weights"
         elif spanned < dimension:
             text += f", and more: these span {spanned} dimensions, and a count of equations gives {dimension}"
         proof = Evidence.PROVED if constant else evidence
-        own = NetworkComponent("given", text, at, start, (), dimension, True, constant, proof)
-        others = [own, *others]
-    if layers is not None and zero and vanishes(layers.M, layers.L, architecture.t):
-        zero_evidence = Evidence.PROVED
-    others.sort(key=lambda c: not c.through)
-    case: Any = "zero" if zero else "symmetries"
-    if layers is not None and not zero and layers.parallel is not None:
-        case = "one token" if architecture.t == 1 else "rank-one head"
-    moved = at.orbit_by_name()
-    name, how = as_attention(asked), (evidence, error, moved, zero_evidence)
-    return NetworkFiber(name, case, tuple(others), n, orbit, rank, *how)
+        components.append(NetworkComponent("given", text, at, start, (), dimension, True, constant, proof))
+    components.sort(key=lambda c: (not c.through, c.name != "given"))
+    how = evidence, error, at.orbit_by_name(), zero_evidence
+    orbit = at.orbit_dimension()
+    return NetworkFiber(asked, case, tuple(components), n, orbit, rank, *how)
 
 
 def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> NetworkFiber:
     """The fiber of a softmax network: what keeps M_1, ..., M_s and L, if s is the first collapsed layer."""
-    one_head = isinstance(network, DeepNetwork) and is_plain(network) and network.value_rank is None
-    if not isinstance(network, DeepNetwork) or not one_head or network.normalization != "softmax":
+    if not isinstance(network, DeepNetwork) or not is_covered(network, "softmax"):
         raise InputError(
             f"{network} is normalized; fibers are known for softmax with one head in each layer, any values"
             " and no skip connections, and for polynomials, such as its jets: "
@@ -572,7 +561,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     ways = (layers.directions(way) for way in itertools.product((False, True), repeat=s))
     parts = max(ways, key=size)
     dimension = size(parts)
-    text = "; ".join(_SAID[part.name].format(i=part.layer) for part in parts) or "the orbit"
+    text = _in_words(parts)
     if s < l:
         kept = ["L", *(f"M_{i}" for i in range(1, s + 1))]
         text = f"{', '.join(kept)} as they are, {', '.join(free)} free"
@@ -583,7 +572,7 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     elif network.t == 1:
         case = "one token"
     return NetworkFiber(
-        as_attention(asked),
+        asked,
         case,
         (component,),
         network.parameters,
@@ -615,11 +604,14 @@ def _compared(one: ExactWeights, other: ExactWeights) -> Comparison:
     return Comparison(False, evidence, error)
 
 
-_SAID = {
-    "unseen": "K_{i}, Q_{i}, V_{i} with M_{i} and L_{i} as they are",
-    "skew": "M_{i} + S, S skew",
-    "found": "what a search found",
-}
+def _in_words(parts: Iterable[Directions]) -> str:
+    """What changes along directions."""
+    words = {
+        "unseen": "K_{i}, Q_{i}, V_{i} with M_{i} and L_{i} as they are",
+        "skew": "M_{i} + S, S skew",
+        "found": "what a search found",
+    }
+    return "; ".join(words[part.name].format(i=part.layer) for part in parts) or "the orbit"
 
 
 class _Layers:
@@ -690,29 +682,25 @@ class _Layers:
         parts = []
         for i in range(1, self.l + 1):
             L, K, Q, V = self.before[i - 1], self.K[i - 1], self.Q[i - 1], self.V[i - 1]
-            off, fixed, unseen = _kernel(L.T), [("V", V)], []
+            off, fixed, unseen = _kernel(flint_matrix(L.T)), [("V", V)], list[Vector]()
             if i <= self.seen:
                 queries = (rational_rank(K @ L) >= rational_rank(Q @ L)) != any(turned[i - 1 : i])
                 moves, kept = ("Q", "K") if queries else ("K", "Q")
                 N = (K if queries else Q) @ L
-                still = [B.reshape(N.shape[0], -1) for B in _changes(N, L, skew=False)]
-                unseen = [self.at.with_only(**{f"{moves}_{i}": B}) for B in still]
+                still = _kernel(pairing(N, L, skew=False))
+                unseen = self.at.vectors_of(f"{moves}_{i}", still)
                 fixed = [(kept, K), *fixed]
             for name, M in fixed:
-                for r, v in np.ndindex(len(M), len(off)):
-                    B = np.zeros(M.shape, dtype=object)
-                    B[r] = off[v]
-                    unseen.append(self.at.with_only(**{f"{name}_{i}": B}))
+                unseen += self.at.vectors_of(f"{name}_{i}", _products(np.eye(len(M), dtype=int), off))
             if unseen:
                 parts.append(Directions(self.at, "unseen", i, tuple(unseen)))
             if self.parallel is not None and i > self.parallel:
-                skew = _changes(N, L, skew=True)
-                first = [B.ravel() for B in still]
-                rows = independent_rows([*first, *skew])
-                chosen = [skew[r - len(first)] for r in rows if r >= len(first)]
-                vectors = tuple(self.at.with_only(**{f"{moves}_{i}": B}) for B in chosen)
-                if vectors:
-                    parts.append(Directions(self.at, "skew", i, vectors))
+                skew = _kernel(pairing(N, L, skew=True))
+                rows = independent_rows([*still, *skew])
+                chosen = [skew[r - len(still)] for r in rows if r >= len(still)]
+                if chosen:
+                    vectors = self.at.vectors_of(f"{moves}_{i}", chosen)
+                    parts.append(Directions(self.at, "skew", i, tuple(vectors)))
         return tuple(parts)
 
     def exchanged(self) -> Iterator[NetworkComponent]:
@@ -745,10 +733,10 @@ class _Layers:
             arrays = self.at.exact() | {f"V_{l}": np.multiply.outer(h, last)[None]}
             for j in range(m, l + 1):
                 del arrays[f"K_{j}"], arrays[f"Q_{j}"]
-                one, other = (_lift(self.before[j - 1], z) for z in ((v, y) if j == m else (x, x)))
-                assert one is not None and other is not None, "row spaces of L_i do not grow"
+                left, right = (_lift(self.before[j - 1], z) for z in ((v, y) if j == m else (x, x)))
+                assert left is not None and right is not None, "row spaces of L_i do not grow"
                 scale = 1 if j == m else self.M[j - 1][at, at] / v[at] ** 2
-                arrays[f"A_{j}"] = scale * np.multiply.outer(one, other)
+                arrays[f"A_{j}"] = scale * np.multiply.outer(left, right)
             moved = weights_of(self.network, arrays)
             layers = _Layers(moved)
             parts = layers.directions()
@@ -762,7 +750,7 @@ class _Layers:
         l = self.l
         for i in range(1, l + 1):
             yield self._free(f"A_{i} = 0", {i: self._low(i, 0)})
-            yield self._free(f"V_{i} = 0", {}, i)
+            yield self._free(f"V_{i} = 0", {i: ({f"V_{i}": self.V[i - 1] * 0}, [])})
         for j in range(1, l + 1):
             if min(self.K[j - 1].shape) < 2:
                 continue
@@ -772,25 +760,18 @@ class _Layers:
                 yield self._free(f"rk A_{i} ≤ 1, A_{j} skew", {i: self._low(i, 1), j: self._skew(j)})
 
     def _free(
-        self, name: str, parts: Mapping[int, tuple[Array, Array, list[Vector]]], value: int | None = None
+        self, name: str, parts: Mapping[int, tuple[dict[str, Array], list[Vector]]]
     ) -> NetworkComponent:
-        """Weights where some layers' K and Q lie in linear spaces or V_i is 0, and all else is free."""
-        arrays = self.at.exact()
-        fixed = set() if value is None else {f"V_{value}"}
-        if value is not None:
-            arrays[f"V_{value}"] = arrays[f"V_{value}"] * 0
-        for i, (K, Q, _) in parts.items():
-            arrays |= {f"K_{i}": K[None], f"Q_{i}": Q[None]}
-            fixed |= {f"K_{i}", f"Q_{i}"}
-        at = ExactWeights(self.network, arrays)
-        free = tuple(name for name in self.network.shapes if name not in fixed)
-        units = at.units_of(free)
-        spaces = tuple(Directions(at, "zero", i, tuple(vectors)) for i, (*_, vectors) in parts.items())
-        dimension = at.orbit_dimension([*units, *(v for part in spaces for v in part.vectors)])
+        """Weights where some arrays of layers lie in linear spaces through these, and all else is free."""
+        fixed = {x: array for arrays, _ in parts.values() for x, array in arrays.items()}
+        at = ExactWeights(self.network, self.at.exact() | fixed)
+        free = tuple(x for x in self.network.shapes if x not in fixed)
+        spaces = tuple(Directions(at, "zero", i, tuple(space)) for i, (_, space) in parts.items() if space)
+        dimension = at.orbit_dimension([*at.units_of(free), *(v for part in spaces for v in part.vectors)])
         through = at.vector == self.at.vector
         return NetworkComponent(name, f"{name}, all else free", at, spaces, free, dimension, through)
 
-    def _low(self, i: int, rank: int) -> tuple[Array, Array, list[Vector]]:
+    def _low(self, i: int, rank: int) -> tuple[dict[str, Array], list[Vector]]:
         """K, Q with KᵀQ of this rank at most, 0 or 1, and a linear space of such through them.
 
         The columns of K lie in S and those of Q in T, spaces of vectors with a pairing of this rank.
@@ -801,34 +782,28 @@ class _Layers:
         if rational_rank(K.T @ Q) > rank:
             K[m:] = Q[: m - rank] = Fraction(0)
         S = _independent(K.T)
-        for w in _kernel(Q.T):
+        for w in _kernel(flint_matrix(Q.T)):
             if len(S) < m:
                 S = _independent([*S, w])
-        T = _independent([*(_kernel(np.array(S).reshape(-1, a))), *Q.T])
+        T = _independent([*_kernel(rational_matrix(S, a)), *Q.T])
         if rational_rank(np.array(S).reshape(-1, a) @ np.array(T).reshape(-1, a).T) < rank:
             units = [row for row in np.eye(a, dtype=int).astype(object) if any(row @ s for s in S)]
             T = _independent([*T, *units[:1]])
-        vectors = []
-        for letter, space in (("K", S), ("Q", T)):
-            for s in space:
-                for unit in np.eye(d, dtype=int):
-                    vectors.append(self.at.with_only(**{f"{letter}_{i}": np.multiply.outer(s, unit)}))
-        return K, Q, vectors
+        rows = np.eye(d, dtype=int)
+        of_k, of_q = (self.at.vectors_of(f"{x}_{i}", _products(of, rows)) for x, of in (("K", S), ("Q", T)))
+        return {f"K_{i}": K, f"Q_{i}": Q}, of_k + of_q
 
-    def _skew(self, j: int) -> tuple[Array, Array, list[Vector]]:
+    def _skew(self, j: int) -> tuple[dict[str, Array], list[Vector]]:
         """K, Q with KᵀQ skew, and the linear space of the Q that go with this K."""
         K, Q = self.K[j - 1], self.Q[j - 1]
         if not is_skew(self.A[j - 1]):
             K, Q = np.full((2, *K.shape), Fraction(0))
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
-        one = np.eye(K.shape[1], dtype=int).astype(object)
-        return K, Q, [self.at.with_only(**{f"Q_{j}": B}) for B in _changes(K, one, skew=True)]
-
-
-def _changes(N: Array, L: Array, skew: bool) -> list[Array]:
-    """A basis of the B, flat, for which NᵀBL is skew, or 0."""
-    return [np.array(vector, dtype=object) for vector in integer_kernel(pairing(N, L, skew))]
+        identity = np.eye(K.shape[1], dtype=int).astype(object)
+        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(
+            f"Q_{j}", _kernel(pairing(K, identity, skew=True))
+        )
 
 
 def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
@@ -843,9 +818,14 @@ def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
     return flint_matrix(np.array(rows))
 
 
-def _kernel(matrix: Array) -> list[Array]:
+def _kernel(matrix: flint.fmpq_mat) -> list[Array]:
     """A basis of the vectors x with matrix·x = 0, with integers."""
-    return [np.array(vector, dtype=object) for vector in integer_kernel(flint_matrix(matrix))]
+    return [np.array(vector, dtype=object) for vector in integer_kernel(matrix)]
+
+
+def _products(columns: Iterable[Array], rows: Iterable[Array]) -> Iterator[Array]:
+    """The matrices x yᵀ of all vectors x and y."""
+    return itertools.starmap(np.multiply.outer, itertools.product(columns, rows))
 
 
 def _independent(rows: Any) -> list[Array]:
@@ -861,12 +841,10 @@ def _is_multiple(S: Array, v: Array) -> bool:
 
 def _lift(L: Array, x: Array) -> Array | None:
     """A y with Lᵀy = x, or ``None`` for x that is not in the row space of L."""
-    solved, pivots = echelon(rational_matrix(np.column_stack([L.T, x]), len(L) + 1))
-    if pivots[-1] == len(L):
+    kernel = _kernel(flint_matrix(np.column_stack([L.T, -x])))
+    if not kernel or not kernel[-1][-1]:
         return None
-    y = np.full(len(L), Fraction(0))
-    for row, column in enumerate(pivots):
-        y[column] = fraction(solved[row, len(L)])
+    y: Array = kernel[-1][:-1] / Fraction(kernel[-1][-1])
     return y
 
 

@@ -43,17 +43,14 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Array, FloatArithmetic, ModularArithmetic
 from agattn.algebra.residues import Residues, RowSpace, matmul, random_prime, random_residues
-from agattn.algebra.scalars import TOLERANCE, as_floats, scalars
-from agattn.architectures import DeepNetwork, Jet
-from agattn.architectures.protocol import as_parameters
+from agattn.algebra.scalars import scalars
+from agattn.architectures import DeepNetwork
 from agattn.errors import InputError
-from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.identifiability.virtual_weights import (
     head_matrices,
-    in_virtual_weights,
-    is_plain,
+    is_covered,
     is_skew,
-    virtual_arrays,
+    virtual_jacobian,
     virtual_ranks,
     virtual_weights,
 )
@@ -137,50 +134,43 @@ def seen_behind_each(network: DeepNetwork) -> tuple[Seen, ...]:
 
 def _draw(
     network: DeepNetwork, collapsed: int | None, score: str, p: int, generator: np.random.Generator
-) -> tuple[str, dict[str, Array]]:
-    """What M_s is, and random (M, L) modulo p with one layer s that collapses, or none."""
+) -> tuple[str, list[Array]]:
+    """What M_s is, and random M_1, ..., M_l, L modulo p with one layer s that collapses, or none."""
     d, d_out = network.dims[0], network.dims[-1]
     ranks = virtual_ranks(network)
     M = [_of_rank(d, d, r, p, generator) for r in ranks]
     L = _of_rank(d_out, d, min(network.dims), p, generator)
     if collapsed is None:
-        return "general", virtual_arrays(M, L)
+        return "general", [*M, L]
     score = score or ("skew" if network.t == 2 and ranks[collapsed - 1] >= 2 else "zero")
     u, v = random_residues(generator, (2, d, 1), p)
-    one = matmul(u, v.T, p)
-    M[collapsed - 1] = (one - one.T) % p if score == "skew" else 0 * M[collapsed - 1]
-    return score, virtual_arrays(M, L)
+    outer = matmul(u, v.T, p)
+    M[collapsed - 1] = (outer - outer.T) % p if score == "skew" else 0 * M[collapsed - 1]
+    return score, [*M, L]
 
 
 def _seen(network: DeepNetwork, cases: Sequence[tuple[int | None, str]]) -> tuple[Seen, ...]:
     """What the jet sees at a random point of each case, all modulo one prime."""
-    wide, l = in_virtual_weights(network), network.depth
-    rows = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1] + _SURPLUS
+    l, size = network.depth, network.dims[0] ** 2
+    rows = l * size + network.dims[0] * network.dims[-1] + _SURPLUS
     scores, points, inputs, outputs = [], [], [], []
     for collapsed, score in cases:
         generator = np.random.default_rng(limits().seed)
         p = random_prime(generator)
-        score, theta = _draw(network, collapsed, score, p, generator)
+        score, point = _draw(network, collapsed, score, p, generator)
         scores.append(score)
-        points.append({name: np.broadcast_to(a, (rows, *wide.shapes[name])) for name, a in theta.items()})
-        inputs.append(random_residues(generator, (rows, *wide.input_shape), p))
-        outputs.append(random_residues(generator, (rows, 1, *wide.output_shape), p))
-    theta = {name: np.concatenate([point[name] for point in points]) for name in wide.shapes}
+        points.append(point)
+        inputs.append(random_residues(generator, (rows, *network.input_shape), p))
+        outputs.append(random_residues(generator, (rows, 1, *network.output_shape), p))
+    *M, L = (np.repeat(np.stack(matrices), rows, axis=0) for matrices in zip(*points, strict=True))
     X, cotangents = np.concatenate(inputs), np.concatenate(outputs)
-    jets = jacobian(Jet(wide, least_order(network)), theta, X, ModularArithmetic(p), cotangents)
-    numbers = as_parameters(wide, np.arange(wide.parameters))
-
-    def rank(J: Array, names: Sequence[str]) -> int:
-        part = J[:, [i for name in names for i in numbers[name].ravel()]]
-        return RowSpace(part.shape[1], p).add(np.asarray(part, dtype=np.float64)) if names else 0
-
+    jets = virtual_jacobian(network, M, L, X, cotangents, ModularArithmetic(p), least_order(network))
     seen = []
     for (collapsed, _), score, J in zip(cases, scores, np.split(jets, len(cases)), strict=True):
-        s = collapsed or l
-        first = [*(f"Q_{i}" for i in range(1, s + 1)), f"V_{l}"]
-        later = [f"Q_{i}" for i in range(s + 1, l + 1)]
-        size = sum(numbers[name].size for name in first)
-        seen.append(Seen(collapsed or l + 1, score, size, rank(J, first), rank(J, later)))
+        behind = np.arange((collapsed or l) * size, l * size)
+        first, later = np.delete(J, behind, axis=1), J[:, behind]
+        ranks = (RowSpace(part.shape[1], p).add(part) if part.size else 0 for part in (first, later))
+        seen.append(Seen(collapsed or l + 1, score, first.shape[1], *ranks))
     return tuple(seen)
 
 
@@ -199,22 +189,19 @@ def sensitivities(network: DeepNetwork, weights: Mapping[str, Array]) -> list[fl
     >>> first > 0.01, second < 1e-12
     (True, True)
     """
-    wide, l = in_virtual_weights(network), network.depth
-    covered = is_plain(network) and network.value_rank is None and network.normalization == "softmax"
-    columns = l * network.dims[0] ** 2 + network.dims[0] * network.dims[-1]
-    if not covered or columns > MOST_COLUMNS:
+    l, d = network.depth, network.dims[0]
+    columns = l * d**2 + d * network.dims[-1]
+    if not is_covered(network, "softmax") or columns > MOST_COLUMNS:
         return None
     A, V = ([head for (head,) in layers] for layers in head_matrices(network, weights))
     M, L = virtual_weights(A, V, FloatArithmetic())
     generator = np.random.default_rng(limits().seed)
-    X = generator.standard_normal((columns + _SURPLUS, *wide.input_shape))
-    cotangents = generator.standard_normal((len(X), 1, *wide.output_shape))
-    J = jacobian(wide, virtual_arrays(M, L), X, FloatArithmetic(), cotangents)
-    numbers = as_parameters(wide, np.arange(wide.parameters))
-    norms = {
-        name: float(np.linalg.norm(J[:, numbers[name].ravel()], 2)) for name in numbers if name[0] in "QV"
-    }
-    return [norms[f"Q_{i}"] / norms[f"V_{l}"] for i in range(1, l + 1)]
+    X = generator.standard_normal((columns + _SURPLUS, *network.input_shape))
+    cotangents = generator.standard_normal((len(X), 1, *network.output_shape))
+    J = virtual_jacobian(network, M, L, X, cotangents, FloatArithmetic())
+    parts = np.split(J, [i * d**2 for i in range(1, l + 1)], axis=1)
+    *of_scores, of_values = (float(np.linalg.norm(part, 2)) for part in parts)
+    return [norm / of_values for norm in of_scores]
 
 
 def _of_rank(m: int, n: int, r: int, p: int, generator: np.random.Generator) -> Residues:
@@ -285,44 +272,6 @@ def recover(
         values = np.array([S_inverse(ratio(x, z) * at_z) for x in X], dtype=object)
         products[:, b] = inverse(np.stack(X)) @ values
     return products @ inverse(np.stack(Z, axis=1)), V
-
-
-def identify_softmax(
-    function: Function, d: int, t: int, temperature: float = 1.0, tolerance: float = TOLERANCE
-) -> tuple[Array | None, Array]:
-    """(A, V) of a softmax layer that can only be evaluated: the fiber is one point (HMK, Theorem 3.9).
-
-    This is :func:`recover` in floating point. A is ``None`` if V = 0, to the tolerance.
-
-    Raises:
-        InputError: if t < 2, or if an output has the wrong shape.
-
-    >>> A, V = np.array([[0.5, -1.0], [0.0, 2.0]]), np.array([[1.0, 3.0]])
-    >>> found = identify_softmax(lambda X: normalized(A, V, X, np.exp), d=2, t=3)
-    >>> bool(np.allclose(found[0], A) and np.allclose(found[1], V))
-    True
-    """
-
-    def evaluate(X: Array) -> Array:
-        output = scalars(function(as_floats(X)), "the output of the function")
-        if output.ndim != 2 or output.shape[1] != t:
-            raise InputError(f"the output of the function has the shape {output.shape}; it must be d' × {t}")
-        return as_floats(output)
-
-    def is_zero(values: Array) -> bool:
-        return bool(np.abs(as_floats(np.asarray(values))).max() <= tolerance)
-
-    A, V = recover(
-        evaluate,
-        d,
-        t,
-        S=lambda x: np.exp(float(x) / temperature),
-        S_inverse=lambda y: temperature * np.log(float(y)),
-        one=1.0,
-        inverse=lambda M: np.linalg.inv(as_floats(M)),
-        is_zero=is_zero,
-    )
-    return (None if A is None else as_floats(A)), as_floats(V)
 
 
 def bounded(x: Fraction) -> Fraction:

@@ -9,11 +9,11 @@ algebra modulo a prime, lifted to ℚ, and proved by symbols.
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.architectures.functions import read_function
 >>> layer = SingleLayer(3, 2, 2)
->>> known = SymmetryFields(layer, proved_symmetries(layer))
+>>> fields = SymmetryFields(layer, proved_symmetries(layer))
 >>> product, keys = (read_function(text, layer.shapes) for text in ("K^T Q", "K"))
->>> len(known.matrices), known.fixing(product, None), known.fixing(keys, None)
+>>> len(fields.matrices), fields.changing(Change(product)), fields.changing(Change(keys))
 (5, 4, 1)
->>> known.fixing(product, np.zeros(9, dtype=int))  # up to one factor
+>>> fields.changing(Change(product, np.zeros(9, dtype=int)))  # up to one factor
 5
 
 **Finite groups.** A search for Lie algebras finds connected groups only. What the contractions of a model
@@ -28,8 +28,8 @@ show beyond these:
 - *reflections*: O(n) has two components.
 
 >>> from agattn.architectures import DeepNetwork, Network, Perceptron
->>> for found in discrete_symmetries(Network([Perceptron([2, 1], degree=2)], dim=2)):
-...     print(found)
+>>> for group in discrete_symmetries(Network([Perceptron([2, 1], degree=2)], dim=2)):
+...     print(group)
 permutations of 2 on W_1_1, W_1_2
 >>> print(*discrete_symmetries(DeepNetwork((2, 2), (1,), t=2, heads=3)))
 permutations of 3 on K_1, Q_1, V_1
@@ -59,15 +59,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from itertools import product
-from math import factorial, inf, lcm
+from functools import partial
+from itertools import groupby
+from math import factorial, inf, prod
 from typing import Any, Literal
 
 import flint
 import numpy as np
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic
+from agattn.algebra.echelon import primitive
 from agattn.algebra.graded_ideals import Monomial
 from agattn.algebra.lie_algebras import Sparse
 from agattn.algebra.residues import (
@@ -129,8 +130,8 @@ def proved_symmetries(architecture: Architecture) -> list[Sparse]:
     """
     if architecture.parameters <= MAX_SEARCHED:
         with suppress(TooLargeError):
-            found = linear_symmetries(architecture, force=False)
-            return [one.matrix for one in found.generators if one.evidence is Evidence.PROVED]
+            generators = linear_symmetries(architecture, force=False).generators
+            return [B.matrix for B in generators if B.evidence is Evidence.PROVED]
     return [B for group in symmetry_matrices(architecture, known_groups(architecture)) for B in group]
 
 
@@ -140,6 +141,9 @@ class SymmetryFields:
     Args:
         architecture: the model.
         matrices: B with dφ(θ)·Bθ = 0 for all θ; those that depend on others at a general point are left out.
+
+    Attributes:
+        rank: the dimension of the orbits at general weights, or less: a proved lower bound.
     """
 
     def __init__(self, architecture: Architecture, matrices: Sequence[Sparse]) -> None:
@@ -150,21 +154,14 @@ class SymmetryFields:
         if len(self.matrices) > MOST_GENERATORS:
             kept = nonzero_minor(self.tangents(self.points[0]), self.p).rows
             self.matrices = [self.matrices[k] for k in kept]
+        self._tangents = [self.tangents(theta) for theta in self.points]
+        self.rank = RowSpace(architecture.parameters, self.p).add(self._tangents[0]) if self.matrices else 0
 
     def tangents(self, theta: Residues) -> Residues:
         """The vectors Bθ modulo the prime, (matrices, parameters)."""
         at = theta.astype(int).tolist()
         rows = [applied(B, at, self.p) for B in self.matrices]
         return np.array(rows, dtype=np.float64).reshape(-1, len(theta))
-
-    @cached_property
-    def rank(self) -> int:
-        """The dimension of the orbits at general weights, or less: a proved lower bound."""
-        return RowSpace(self.architecture.parameters, self.p).add(self._tangents[0]) if self.matrices else 0
-
-    @cached_property
-    def _tangents(self) -> list[Residues]:
-        return [self.tangents(theta) for theta in self.points]
 
     def moving(self, f: WeightFunction) -> Residues:
         """The derivatives of f along the symmetries at random weights modulo the prime, (matrices, size).
@@ -173,21 +170,13 @@ class SymmetryFields:
         """
         return derivative(f, self.points[0], self._tangents[0], self.p)[1]
 
-    def fixing(
-        self, f: WeightFunction, blocks: Array | None, chosen: Array | None = None, most: float = inf
-    ) -> int:
-        """The rank at general weights of the symmetries that are proved to fix a function, or less.
+    def changing(self, *changes: Change, most: float = inf) -> int:
+        """The rank at general weights of the symmetries that are proved to change functions so, or less.
 
         Args:
-            f: the function.
-            blocks: of each entry the number of its block, where f may change by a factor for each block.
-            chosen: a mask of the entries that must be fixed; all by default.
+            changes: those of the functions, by powers of the same factors.
             most: the largest rank that is of use, where the search ends.
         """
-        return self.changing([Change(f, blocks, chosen)], most)
-
-    def changing(self, changes: Sequence[Change], most: float = inf) -> int:
-        """The same for several functions, which change by powers of the same factors."""
         if not self.matrices or not all(map(_is_short, (change.f for change in changes))):
             return 0
         solutions = self._solutions(changes)
@@ -226,8 +215,7 @@ class SymmetryFields:
         lifted = [x for x in (rational_number(int(x), self.p) for x in solution) if x is not None]
         if len(lifted) < len(solution):
             return False
-        scale = lcm(*(x.denominator for x in lifted))
-        c = [int(x * scale) for x in lifted]
+        c = primitive(lifted)
         B: Sparse = {}
         for factor, matrix in zip(c, self.matrices, strict=False):
             for entry, x in matrix.items() if factor else ():
@@ -333,15 +321,16 @@ def discrete_symmetries(architecture: Architecture) -> list[DiscreteSymmetry]:
     try:
         record = contractions(architecture)
     except NotImplementedError:
-        return list(_roots_of_entries(architecture))
-    cut_axes, split = cuts(architecture, record)
-    symmetries = [
-        *_permutations(architecture, record, {node for cut in cut_axes for node in cut.sides}),
-        *_roots(architecture, record, split, cut_axes),
-        *(_reflections(architecture, cut) for cut in cut_axes if cut.is_orthogonal),
-    ]
+        symmetries = list(_roots_of_entries(architecture))
+    else:
+        cut_axes, split = cuts(architecture, record)
+        symmetries = [
+            *_permutations(architecture, record, {node for cut in cut_axes for node in cut.sides}),
+            *_roots(architecture, record, split, cut_axes),
+            *(_reflections(architecture, cut) for cut in cut_axes if cut.is_orthogonal),
+        ]
     for symmetry in symmetries:
-        assert _is_symmetry(architecture, symmetry, limits().seed), f"{symmetry} changes {architecture}"
+        assert _is_symmetry(architecture, symmetry), f"{symmetry} changes {architecture}"
     return symmetries
 
 
@@ -362,18 +351,18 @@ def prime_with_roots(order: int, generator: np.random.Generator) -> int:
             return p
 
 
-def _is_symmetry(architecture: Architecture, symmetry: DiscreteSymmetry, seed: int) -> bool:
+def _is_symmetry(architecture: Architecture, symmetry: DiscreteSymmetry) -> bool:
     """Whether the function stays at a random point modulo a prime: a guard, the reasons are above."""
     if architecture.degree is None:
         return True
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(limits().seed)
     p = prime_with_roots(symmetry.root, generator)
     theta = draw_parameters(architecture, lambda shape: random_residues(generator, shape, p))
     X = random_residues(generator, (1, *architecture.input_shape), p)
     arithmetic = ModularArithmetic(p)
     before = np.asarray(architecture.evaluate(arithmetic, theta, X)) % p
     moved = (g(theta, p) for g in symmetry.generators)
-    return all((np.asarray(architecture.evaluate(arithmetic, one, X)) % p == before).all() for one in moved)
+    return all((np.asarray(architecture.evaluate(arithmetic, at, X)) % p == before).all() for at in moved)
 
 
 def _permutations(
@@ -400,23 +389,18 @@ def _permutations(
             continue
         sizes = {shapes[name][axis] for name, axis in component}
         if len(sizes) == 1 and (n := sizes.pop()) > 1:
-            names = tuple(name for name in shapes if any(name == one for one, _ in component))
+            names = tuple(name for name in shapes if name in {array for array, _ in component})
             turns = [[1, 0, *range(2, n)], [*range(1, n), 0]]
-            yield DiscreteSymmetry(
-                "permutations", names, n, tuple(_permuted(frozenset(component), turn) for turn in turns)
-            )
+            moves = tuple(partial(_permuted, frozenset(component), turn) for turn in turns)
+            yield DiscreteSymmetry("permutations", names, n, moves)
 
 
-def _permuted(nodes: frozenset[Node], order: Sequence[int]) -> Callable[[Arrays, int], dict[str, Array]]:
+def _permuted(nodes: frozenset[Node], order: Sequence[int], arrays: Arrays, p: int) -> dict[str, Array]:
     """The arrays with their parts along some axes in another order."""
-
-    def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        moved = dict(arrays)
-        for name, axis in nodes:
-            moved[name] = np.take(moved[name], order, axis=axis)
-        return moved
-
-    return move
+    moved = dict(arrays)
+    for name, axis in nodes:
+        moved[name] = np.take(moved[name], order, axis=axis)
+    return moved
 
 
 def _roots(
@@ -444,9 +428,7 @@ def _roots_of_entries(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
     monomials = {frozenset(f.exponents.items()) for f in outputs if isinstance(f, Monomial)}
     matrix = [[dict(row).get(u, 0) for u in range(n)] for row in sorted(map(sorted, monomials | relations))]
     split = {(name, k) for name, shape in shapes.items() for k in range(len(shape))}
-    for symmetry in _groups_of_roots(Exponents(shapes, split), matrix, []):
-        assert _is_symmetry(architecture, symmetry, 0), f"{symmetry} changes {architecture}"
-        yield symmetry
+    yield from _groups_of_roots(Exponents(shapes, split), matrix, [])
 
 
 def _groups_of_roots(
@@ -458,63 +440,57 @@ def _groups_of_roots(
         if order == 2 and powers in reflected:
             continue
         parts = dict(_by_array(exponents, powers))
-        yield DiscreteSymmetry("roots", tuple(parts), order, (_multiplied(parts, order),))
+        yield DiscreteSymmetry("roots", tuple(parts), order, (partial(_multiplied, parts, order),))
 
 
 def _center(exponents: Exponents, cut: Cut) -> tuple[int, ...]:
     """The exponents of −1 in O(n)."""
-    powers = [0] * exponents.first[""]
+    powers = np.zeros(exponents.first[""], dtype=int)
     for name, _ in cut.sides:
-        for unknown in range(exponents.first[name], exponents.first[name] + _size(exponents, name)):
-            powers[unknown] = 1 - powers[unknown]
-    return tuple(powers)
+        powers[_unknowns(exponents, name)] ^= 1
+    return tuple(powers.tolist())
 
 
-def _size(exponents: Exponents, name: str) -> int:
-    return int(np.prod(exponents.sizes(name), dtype=int))
+def _unknowns(exponents: Exponents, name: str) -> slice:
+    """The exponents of one array."""
+    first = exponents.first[name]
+    return slice(first, first + prod(exponents.sizes(name)))
 
 
 def _by_array(exponents: Exponents, powers: Sequence[int]) -> Iterator[tuple[str, Array]]:
     """Of each array that has factors their exponents, in a shape that is broadcast to that of the array."""
     for name, shape in exponents.shapes.items():
-        own = np.array(
-            powers[exponents.first[name] : exponents.first[name] + _size(exponents, name)], dtype=int
-        )
+        own = np.array(powers[_unknowns(exponents, name)], dtype=int)
         if own.any():
             axes = exponents.axes(name)
             yield name, own.reshape([n if k in axes else 1 for k, n in enumerate(shape)])
 
 
-def _multiplied(parts: Mapping[str, Array], order: int) -> Callable[[Arrays, int], dict[str, Array]]:
+def _multiplied(parts: Mapping[str, Array], order: int, arrays: Arrays, p: int) -> dict[str, Array]:
     """The arrays with roots of unity as factors."""
-
-    def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        root = next(r for x in range(2, p) if _has_order(r := pow(x, (p - 1) // order, p), order, p))
-        moved = dict(arrays)
-        for name, powers in parts.items():
-            factors = np.array([pow(root, int(k), p) for k in powers.ravel()], dtype=np.float64)
-            moved[name] = ModularArithmetic(p).times(moved[name], factors.reshape(powers.shape))
-        return moved
-
-    return move
-
-
-def _has_order(root: int, order: int, p: int) -> bool:
-    return all(pow(root, k, p) != 1 for k in range(1, order))
+    roots = (pow(x, (p - 1) // order, p) for x in range(2, p))
+    root = next(r for r in roots if all(pow(r, k, p) != 1 for k in range(1, order)))
+    moved = dict(arrays)
+    for name, powers in parts.items():
+        factors = np.array([pow(root, int(k), p) for k in powers.ravel()], dtype=np.float64)
+        moved[name] = ModularArithmetic(p).times(moved[name], factors.reshape(powers.shape))
+    return moved
 
 
 def _reflections(architecture: Architecture, cut: Cut) -> DiscreteSymmetry:
     """The reflection of one coordinate of a group O(n)."""
-    names = tuple(name for name in architecture.shapes if any(name == one for one, _ in cut.sides))
+    sides = {name for name, _ in cut.sides}
+    names = tuple(name for name in architecture.shapes if name in sides)
+    return DiscreteSymmetry("reflections", names, cut.size, (partial(_reflected, cut),))
 
-    def move(arrays: Arrays, p: int) -> dict[str, Array]:
-        moved = {name: np.array(array) for name, array in arrays.items()}
-        for name, axis in cut.sides:
-            rows = np.moveaxis(moved[name], axis, 0)
-            rows[0] = (-rows[0]) % p
-        return moved
 
-    return DiscreteSymmetry("reflections", names, cut.size, (move,))
+def _reflected(cut: Cut, arrays: Arrays, p: int) -> dict[str, Array]:
+    """The arrays with another sign in the first place along some axes."""
+    moved = {name: np.array(array) for name, array in arrays.items()}
+    for name, axis in cut.sides:
+        rows = np.moveaxis(moved[name], axis, 0)
+        rows[0] = (-rows[0]) % p
+    return moved
 
 
 def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tuple[int, ...]]]:
@@ -526,34 +502,24 @@ def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tu
     >>> torsion([[2, 0], [0, 3]], 2), torsion([[1, 1]], 2), torsion([[2, -2]], 2)
     ([(2, (1, 0)), (3, (0, 1))], [], [(2, (1, 0))])
     """
-    E = flint.fmpz_mat([list(row) for row in matrix] or [[0] * columns]).hnf()
-    rows = [[int(E[i, j]) for j in range(columns)] for i in range(min(E.nrows(), columns))]
-    W = [[int(i == j) for j in range(columns)] for i in range(columns)]
+    hermite = flint.fmpz_mat([list(row) for row in matrix] or [[0] * columns]).hnf().tolist()
+    E = np.array([list(map(int, row)) for row in hermite[: max(columns, 1)]], dtype=object)
+    W = np.eye(columns, dtype=int).astype(object)
     orders, at = [], 0
-    while any(any(row[at:]) for row in rows[at:]):
-        i, j = min(
-            (
-                entry
-                for entry in product(range(at, len(rows)), range(at, columns))
-                if rows[entry[0]][entry[1]]
-            ),
-            key=lambda entry: abs(rows[entry[0]][entry[1]]),
-        )
-        rows[at], rows[i] = rows[i], rows[at]
-        for row in (*rows, *W):
-            row[at], row[j] = row[j], row[at]
-        pivot = rows[at][at]
-        for r in range(at + 1, len(rows)):
-            q = rows[r][at] // pivot
-            rows[r] = [x - q * y for x, y in zip(rows[r], rows[at], strict=True)]
-        for c in range(at + 1, columns):
-            q = rows[at][c] // pivot
-            for row in (*rows, *W):
-                row[c] -= q * row[at]
-        if any(rows[r][at] for r in range(at + 1, len(rows))) or any(rows[at][at + 1 :]):
+    while E[at:, at:].any():
+        i, j = min((np.argwhere(E[at:, at:]) + at).tolist(), key=lambda entry: abs(E[tuple(entry)]))
+        E[[at, i]] = E[[i, at]]
+        for M in (E, W):
+            M[:, [at, j]] = M[:, [j, at]]
+        pivot = E[at, at]
+        E[at + 1 :] -= np.multiply.outer(E[at + 1 :, at] // pivot, E[at])
+        quotients = E[at, at + 1 :] // pivot
+        for M in (E, W):
+            M[:, at + 1 :] -= np.multiply.outer(M[:, at], quotients)
+        if E[at + 1 :, at].any() or E[at, at + 1 :].any():
             continue  # a smaller pivot is left over
         if abs(pivot) > 1:
-            orders.append((abs(pivot), tuple(row[at] for row in W)))
+            orders.append((abs(pivot), tuple(W[:, at].tolist())))
         at += 1
     return orders
 
@@ -606,8 +572,8 @@ def connecting(one: ExactWeights, other: ExactWeights) -> tuple[SymmetryStep, ..
         for symmetry in inside:
             steps += _element(symmetry, arrays, target)
         neurons = [symmetry for symmetry in after if symmetry.name == "neuron"]
-        for group in _wires(neurons):
-            steps += _neurons(group, arrays, target)
+        for _, group in groupby(neurons, key=lambda neuron: [acted.parameter for acted in neuron.on]):
+            steps += _neurons(list(group), arrays, target)
         for symmetry in after:
             if symmetry not in neurons:
                 steps += _element(symmetry, arrays, target)
@@ -633,14 +599,6 @@ def _in_order(architecture: Architecture) -> Iterator[tuple[str, list[Symmetry],
         own = [s for s in architecture.symmetries if _label(_first(s).parameter) == label]
         inside = [s for s in own if {_label(acted.parameter) for acted in s.on} == {label}]
         yield label, inside, [s for s in own if s not in inside]
-
-
-def _wires(neurons: Sequence[Symmetry]) -> list[list[Symmetry]]:
-    """The neurons by what they act on."""
-    groups: dict[tuple[str, ...], list[Symmetry]] = {}
-    for symmetry in neurons:
-        groups.setdefault(tuple(acted.parameter for acted in symmetry.on), []).append(symmetry)
-    return list(groups.values())
 
 
 def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:

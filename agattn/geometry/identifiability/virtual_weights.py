@@ -33,12 +33,11 @@ import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import rational_rank
-from agattn.algebra.residues import Residues, RowSpace, random_prime, random_residues
-from agattn.architectures import Architecture, DeepNetwork
+from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.architectures import Architecture, DeepNetwork, Jet
 from agattn.architectures.protocol import as_parameters
-from agattn.errors import InputError, TooLargeError
+from agattn.errors import TooLargeError
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.weights import rational_inverse
 from agattn.limits import limits, takes
 
 Matrices = Sequence[Array]
@@ -128,27 +127,6 @@ def unrolled(M: Matrices, L: Array, X: Array, arithmetic: Arithmetic = _RING) ->
     return mul(product, X)
 
 
-def change_basis(A: Matrices, V: Matrices, C: Matrices) -> tuple[list[Array], list[Array]]:
-    """V_i → C_i V_i C_{i−1}⁻¹, A_i → C_{i−1}⁻ᵀ A_i C_{i−1}⁻¹, with C_0 = C_l = 1 (HMK, equation 9).
-
-    The virtual weights stay what they are. C lists C_1, ..., C_{l−1}, C_i invertible of size d_i over ℚ.
-
-    Raises:
-        InputError: if there are not l − 1 matrices C_i.
-    """
-    if len(C) != len(A) - 1:
-        raise InputError(
-            f"{len(C)} matrices C for {len(A)} layers; give one for each space between two layers"
-        )
-    new_A, new_V = list(A), list(V)
-    for i, C_i in enumerate(C):
-        C_inverse = rational_inverse(C_i)
-        new_V[i] = C_i @ new_V[i]
-        new_V[i + 1] = new_V[i + 1] @ C_inverse
-        new_A[i + 1] = C_inverse.T @ A[i + 1] @ C_inverse
-    return new_A, new_V
-
-
 class FiberDimension(NamedTuple):
     """The dimension of a fiber near a point, from both sides.
 
@@ -168,9 +146,10 @@ class FiberDimension(NamedTuple):
 def generic_fiber(dims: Sequence[int]) -> FiberDimension:
     """The dimension of a generic fiber of (A, V) ↦ (M, L), with A_i any d_{i−1} × d_{i−1} matrix.
 
-    The symmetries are the changes of basis of :func:`change_basis`, of dimension Σ d_i². Where d_i = δ ≤ d_0,
-    d_l for 0 < i < l the products L_i are generically surjective for 0 < i < l, so that C_i L_i = L_i only
-    for C_i = 1: the group acts freely and its dimension is a lower bound.
+    The symmetries are the changes of basis V_i → C_i V_i C_{i−1}⁻¹, A_i → C_{i−1}⁻ᵀ A_i C_{i−1}⁻¹ (HMK,
+    equation 9), of dimension Σ d_i². Where d_i = δ ≤ d_0, d_l for 0 < i < l the products L_i are generically
+    surjective for 0 < i < l, so that C_i L_i = L_i only for C_i = 1: the group acts freely and its dimension
+    is a lower bound.
     """
     generator = np.random.default_rng(limits().seed)
     p = random_prime(generator)
@@ -260,52 +239,52 @@ def local_fiber(M: Matrices, L: Array, t: int, p: int = 0) -> FiberDimension:
     True
     """
     generator = np.random.default_rng(limits().seed)
-    if p:
-        M, L = [np.asarray(m) % p for m in M], np.asarray(L) % p
-    p = p or random_prime(generator)
-    columns = sum(np.size(m) for m in (*M, L))
-    rows = columns + 10
-    X = random_residues(generator, (rows, L.shape[1], t), p)
-    cotangents = random_residues(generator, (rows, 1, L.shape[0], t), p)
-    rank = RowSpace(columns, p).add(virtual_jacobian(M, L, X, cotangents, p))
-    return FiberDimension(len(M) if all(np.any(m) for m in (*M, L)) else 0, columns - rank)
+    prime = p or random_prime(generator)
+    point = [(np.asarray(m) % prime).astype(np.float64) for m in (*M, L)]
+    nonzero = all(m.any() for m in (point if p else map(np.asarray, (*M, L))))
+    columns, (d_out, d) = sum(m.size for m in point), point[-1].shape
+    X = random_residues(generator, (columns + 10, d, t), prime)
+    cotangents = random_residues(generator, (columns + 10, 1, d_out, t), prime)
+    network = DeepNetwork((*[d] * len(M), d_out), (d,) * len(M), t)
+    J = virtual_jacobian(network, point[:-1], point[-1], X, cotangents, ModularArithmetic(prime))
+    return FiberDimension(len(M) if nonzero else 0, columns - RowSpace(columns, prime).add(J))
 
 
-def virtual_jacobian(M: Matrices, L: Array, X: Residues, cotangents: Residues, p: int) -> Residues:
-    """The derivatives of φ by the entries of M_1, ..., M_l and L, modulo a prime.
+def virtual_jacobian(
+    network: DeepNetwork,
+    M: Matrices,
+    L: Array,
+    X: Array,
+    cotangents: Array,
+    arithmetic: Arithmetic,
+    order: int | None = None,
+) -> Array:
+    """The derivatives of φ by the entries of M_1, ..., M_l and L, in this order.
+
+    They are those of the network of width d_0 with Q_i = M_i, V_l = L, and the identity for K_i and the other
+    V_i, by the entries of these Q_i and of V_l.
 
     Args:
-        M, L: virtual weights, with integer entries.
-        X: a stack of inputs modulo p, (n, d_0, t).
+        network: what has the tokens and the normalization.
+        M, L: virtual weights, or stacks with those for each input.
+        X: a stack of inputs, (n, d_0, t).
         cotangents: the outputs that are differentiated, (n, m, d_l, t).
-        p: the prime.
+        arithmetic: that of the scalars.
+        order: of a jet, which is differentiated in place of the network.
 
     Returns:
         An array of shape (n·m, l·d_0² + d_l·d_0).
     """
-    d, d_out, l = L.shape[1], L.shape[0], len(M)  # the paper's l
-    network = DeepNetwork((*[d] * l, d_out), (d,) * l, X.shape[2])
-    weights = virtual_arrays(
-        [(np.asarray(m) % p).astype(float) for m in M], (np.asarray(L) % p).astype(float)
-    )
-    numbers = as_parameters(network, np.arange(network.parameters))
-    varying = [*(f"Q_{i}" for i in range(1, l + 1)), f"V_{l}"]
-    columns = np.concatenate([numbers[name].ravel() for name in varying])
-    J = jacobian(network, weights, X, ModularArithmetic(p), cotangents)
-    return np.asarray(J, dtype=np.float64)[:, columns]
-
-
-def in_virtual_weights(network: DeepNetwork) -> DeepNetwork:
-    """The network with Q_i = M_i, V_l = L, and the identity for K_i and the other V_i."""
-    d, l = network.dims[0], network.depth
-    return replace(network, dims=(*[d] * l, network.dims[-1]), ranks=(d,) * l)
-
-
-def virtual_arrays(M: Matrices, L: Array) -> dict[str, Array]:
-    """The weights of such a network."""
-    one = np.eye(L.shape[1])[None]
-    arrays = {f"{letter}_{i}": one for letter in "KV" for i in range(1, len(M) + 1)}
-    return arrays | {f"Q_{i}": m[None] for i, m in enumerate(M, 1)} | {f"V_{len(M)}": L[None]}
+    l, (d_out, d) = len(M), L.shape[-2:]  # the paper's l
+    wide: Architecture = replace(network, dims=(*[d] * l, d_out), ranks=(d,) * l)
+    if order is not None:
+        wide = Jet(wide, order)
+    arrays = {f"{letter}_{i}": np.eye(d)[None] for letter in "KV" for i in range(1, l + 1)}
+    varying = {f"Q_{i}": m for i, m in enumerate(M, 1)} | {f"V_{l}": L}
+    arrays |= {name: m[..., None, :, :] for name, m in varying.items()}
+    numbers = as_parameters(wide, np.arange(wide.parameters))
+    J = jacobian(wide, arrays, X, arithmetic, cotangents)
+    return J[:, np.concatenate([numbers[name].ravel() for name in varying])]
 
 
 def monomials_of_network(network: DeepNetwork, limit: int) -> int:
@@ -340,9 +319,12 @@ def is_plain(network: DeepNetwork) -> bool:
     return not network.skip and set(network.heads_by_layer) == {1}
 
 
-def is_covered(network: DeepNetwork) -> bool:
-    """Whether it is a lightning network with one head in each layer, any values and no skip connections."""
-    return is_plain(network) and network.is_lightning and network.value_rank is None
+def is_covered(network: DeepNetwork, normalization: str = "none") -> bool:
+    """Whether it is a lightning network with one head in each layer, any values and no skip connections.
+
+    Or one of softmax, or with another normalization.
+    """
+    return is_plain(network) and network.normalization == normalization and network.value_rank is None
 
 
 def virtual(network: Architecture, weights: Mapping[str, Array]) -> tuple[list[Array], Array] | None:

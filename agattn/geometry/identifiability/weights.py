@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -171,10 +171,10 @@ def weights(*, V: Any, A: Any = None, K: Any = None, Q: Any = None, a: int | Non
             raise InputError("KᵀQ is too large for floating point; scale K and Q")
         return Weights(A, V, len(K), K, Q, dtype)
     assert A is not None
-    rank, w = d if a is None else a, Weights(A, V, d, dtype=dtype)
-    if rank < d and (rank_of_a := ranks_of(w)[1].rank) > rank:
-        raise InputError(f"A has rank {rank_of_a}, above a = {rank}")
-    return replace(w, a=rank)
+    w = Weights(A, V, a or d, dtype=dtype)
+    if w.a < d and (rank := ranks_of(w)[1].rank) > w.a:
+        raise InputError(f"A has rank {rank}, above a = {a}")
+    return w
 
 
 def ranks_of(w: Weights, tolerance: float | None = None) -> tuple[RankDecision, RankDecision]:
@@ -201,16 +201,6 @@ def _rank(M: Array, stored: float, tolerance: float | None) -> RankDecision:
     return decide_from_singular_values(
         sigma, relative_to_largest(sigma, stored) if tolerance is None else tolerance
     )
-
-
-def unsafe(near: Iterable[tuple[float, str]]) -> str:
-    """What hangs on less than a factor of 10 in the tolerance, in words; empty where nothing does.
-
-    >>> unsafe([(3.21, "rk A"), (100.0, "rk V")])
-    'rk A hangs on a factor of 3.2 in the tolerance'
-    """
-    least = min(((margin, what) for margin, what in near if margin < SAFE), default=None)
-    return "" if least is None else f"{least[1]} hangs on a factor of {least[0]:.2g} in the tolerance"
 
 
 def relative_to_largest(sigma: Array, tolerance: float) -> float:
@@ -272,13 +262,7 @@ def layers_of(given: Any) -> Network:
             return (_heads(given),)
         if numbers != list(range(1, len(numbers) + 1)):
             raise InputError(f"there are weights of the layers {numbers}; number them from 1 without gaps")
-        letters = {n: [letter for letter in "AKQV" if f"{letter}_{n}" in given] for n in numbers}
-        return layers_of(
-            [
-                _heads({x: given[f"{x}_{n}"] for x in of}, coarsest(_type(given, f"{x}_{n}") for x in of))
-                for n, of in letters.items()
-            ]
-        )
+        return layers_of([_heads(given, f"_{n}") for n in numbers])
     if not isinstance(given, Sequence) or isinstance(given, str) or not given:
         raise InputError(
             f"weights are given by {type(given).__name__}; give ag.weights(K=..., Q=..., V=...), or a "
@@ -318,12 +302,7 @@ def weights_of_layer(layer: SingleLayer, given: Any) -> Weights:
     return w
 
 
-def _type(given: Mapping[str, Any], name: str) -> str:
-    """The type in which an array is stored; files know it."""
-    return str(given.dtype(name)) if hasattr(given, "dtype") else stored_type(given[name])
-
-
-def _heads(given: Any, dtype: str | None = None) -> tuple[Weights, ...]:
+def _heads(given: Any, suffix: str = "") -> tuple[Weights, ...]:
     """The heads of one layer, from arrays by name, or as they are; with the type in which they are stored."""
     if isinstance(given, Sequence) and given and all(isinstance(head, Weights) for head in given):
         return tuple(given)
@@ -332,19 +311,20 @@ def _heads(given: Any, dtype: str | None = None) -> tuple[Weights, ...]:
             f"a layer is given by {type(given).__name__}; name its matrices, as in {{'A': A, 'V': V}} or "
             "{'K': K, 'Q': Q, 'V': V}"
         )
-    letters = [x for x in "AKQV" if x in given]
+    letters = [x for x in "AKQV" if x + suffix in given]
     if not {"V"} < set(letters):
         names = ", ".join(map(str, itertools.islice(given, 6))) or "none"
         raise InputError(f"a layer has V together with A, or with K and Q; there are {names}")
-    arrays: dict[str, Any] = {x: scalars(given[x], x) for x in letters}
-    dtype = dtype or coarsest(_type(given, x) for x in letters)
+    arrays: dict[str, Any] = {x: scalars(given[x + suffix], x) for x in letters}
+    stored = given.dtype if hasattr(given, "dtype") else lambda name: stored_type(given[name])  # of files
+    dtype = coarsest(str(stored(x + suffix)) for x in letters)
     axes = {array.ndim for array in arrays.values()}
-    if axes != {3}:
-        if 3 in axes:
-            raise InputError(
-                f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
-            )
-        return (replace(weights(**arrays), dtype=dtype),)
+    if 3 not in axes:
+        arrays = {x: array[None] for x, array in arrays.items()}
+    elif len(axes) > 1:
+        raise InputError(
+            f"{', '.join(letters)}: some are stacks of one matrix for each head, and others are not"
+        )
     if len({len(array) for array in arrays.values()}) > 1 or not len(arrays["V"]):
         raise InputError(f"{', '.join(letters)} have different numbers of heads, or none")
     heads = (weights(**{x: array[h] for x, array in arrays.items()}) for h in range(len(arrays["V"])))
@@ -401,9 +381,9 @@ def gauge_between(first: Pair, second: Pair, tolerance: float = TOLERANCE) -> Ar
     there = inverse(C)
     if C is None or there is None:
         return None
-    for expected, found in ((K2, there.T @ K), (Q2, C @ Q)):
+    for expected, moved in ((K2, there.T @ K), (Q2, C @ Q)):
         close = 0 if exact else tolerance * max(np.abs(expected).max(), 1e-300)
-        if np.abs(expected - found).max() > close:
+        if np.abs(expected - moved).max() > close:
             return None
     return C
 

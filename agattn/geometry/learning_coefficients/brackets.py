@@ -245,18 +245,8 @@ def _of_softmax(architecture: Architecture, weights: Mapping[str, Any]) -> Brack
     )
     smooth = 2 * upper == rank
     reasons += ["the bounds meet: the fiber is smooth, and m = 1"] if smooth else []
-    return Bracket(
-        architecture,
-        lower,
-        upper,
-        1 if smooth else None,
-        rank,
-        through.dimension,
-        Evidence.PROVED,
-        0.0,
-        tuple(reasons),
-        through.dimension_evidence,
-    )
+    how = Evidence.PROVED, 0.0, tuple(reasons), through.dimension_evidence
+    return Bracket(architecture, lower, upper, 1 if smooth else None, rank, through.dimension, *how)
 
 
 def _of_monomials(read: Reading) -> str:

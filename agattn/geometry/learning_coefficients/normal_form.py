@@ -25,12 +25,12 @@ a proof, one point at a time, apart from the formulas of
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, combinations, product
+from itertools import combinations, product
 from typing import Literal
 
 import flint
@@ -48,9 +48,9 @@ from agattn.geometry.variety.coordinates import coefficients, differential
 #: A polynomial over ℤ in the coordinates: each monomial as the sorted numbers of its coordinates, repeated,
 #: with its coefficient. The polynomials here have few terms in many coordinates: reading exponent vectors
 #: from FLINT takes longer than all arithmetic with such terms.
-Sparse = tuple[tuple[tuple[int, ...], int], ...]
+Sparse = dict[tuple[int, ...], int]
 #: A matrix of such polynomials, by its rows.
-Rows = tuple[tuple[Sparse, ...], ...]
+Rows = Sequence[Sequence[Sparse]]
 #: What is compared with zero: the function; A and V apart (a softmax head, V ≠ 0); V alone (one, V = 0); or
 #: A and V apart where both are 0, and ‖φ‖ is comparable with ‖V‖·‖A‖.
 Kind = Literal["function", "pair", "values", "product"]
@@ -86,40 +86,15 @@ class NormalForm:
         """ℚ[z]."""
         return PolynomialRing(self.variables)
 
-    @property
-    def K(self) -> Array:
-        """K at z, a matrix of polynomials."""
-        return self._matrix(self.weights[0])
-
-    @property
-    def Q(self) -> Array:
-        """Q at z, a matrix of polynomials."""
-        return self._matrix(self.weights[1])
-
-    @property
-    def V(self) -> Array:
-        """V at z, a matrix of polynomials."""
-        return self._matrix(self.weights[2])
-
-    def _matrix(self, rows: Rows) -> Array:
-        matrix = np.empty((len(rows), self.layer.d), dtype=object)
-        for i, row in enumerate(rows):
-            matrix[i] = [self._polynomial(entry) for entry in row]
-        return matrix
-
     def _polynomial(self, f: Sparse) -> Polynomial:
         counted = range(len(self.variables))
-        return self.ring.from_terms({tuple(map(monomial.count, counted)): c for monomial, c in f})
+        return self.ring.from_terms({tuple(map(monomial.count, counted)): c for monomial, c in f.items()})
 
     @cached_property
     def at_zero(self) -> tuple[Array, Array, Array]:
         """K, Q and V at z = 0."""
-        K, Q, V = (
-            np.array([[_constant(x) for x in row] for row in rows], dtype=int).reshape(
-                len(rows), self.layer.d
-            )
-            for rows in self.weights
-        )
+        constants = ([[x.get((), 0) for x in row] for row in rows] for rows in self.weights)
+        K, Q, V = (np.array(rows, dtype=int).reshape(-1, self.layer.d) for rows in constants)
         return K, Q, V
 
     @property
@@ -138,11 +113,11 @@ class NormalForm:
     @cached_property
     def _generators(self) -> list[Sparse]:
         products = [
-            tuple((tuple(sorted(pair)), 1) for pair in zip(row, column, strict=True))
+            {tuple(sorted(pair)): 1 for pair in zip(row, column, strict=True)}
             for row in self.T
             for column in zip(*self.N, strict=True)
         ]
-        return [*(_monomial(i) for i in self.free), *products, *(_monomial(*pair) for pair in self._pairs)]
+        return [*({(i,): 1} for i in self.free), *products, *({pair: 1} for pair in self._pairs)]
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:
@@ -165,7 +140,7 @@ class NormalForm:
             factors[:] = [self._polynomial(x) for x in self._factors]
             K0, Q0, V0 = self.at_zero
             A, V = factors[: d * d].reshape(d, d) + K0.T @ Q0, factors[d * d :].reshape(-1, d) + V0
-            return [_without_constant(_sparse(f)) for f in coefficients(self.layer, A, V).tolist()]
+            return [_without_constant(_sparse(f)) for f in coefficients(self.layer, A, V)]
         return self._factors if self.kind != "values" else self._factors[d * d :]
 
     @cached_property
@@ -192,15 +167,15 @@ class NormalForm:
         with T_{i1}N_{1j} go to (TN)_{ij}, where the terms with T_{ik}N_{kj}, k ≥ 2, belong as well.
         """
         leading = self._leading
-        quotients: defaultdict[int, list[tuple[tuple[int, ...], int]]] = defaultdict(list)
-        for monomial, c in f:
+        quotients = defaultdict[int, Sparse](dict)
+        for monomial, c in f.items():
             numbers = (leading[m] for size in (1, 2) for m in combinations(monomial, size) if m in leading)
             if (n := min(numbers, default=None)) is not None:
                 rest = list(monomial)
                 for i in self._divisors[n]:
                     rest.remove(i)
-                quotients[n].append((tuple(rest), c))
-        return {n: tuple(terms) for n, terms in quotients.items()}
+                quotients[n][tuple(rest)] = c
+        return quotients
 
     @cached_property
     def _divisors(self) -> dict[int, tuple[int, ...]]:
@@ -220,23 +195,23 @@ class NormalForm:
         bilinear = self.kind == "function" and not self.squares
         if bilinear:
             needed = [V0.any()] * A0.size + [A0.any()] * V0.size
-            functions = [f if used else () for f, used in zip(self._factors, needed, strict=True)]
+            functions = [f if used else {} for f, used in zip(self._factors, needed, strict=True)]
             M = [self._divided(f) for f in functions]
         else:
             functions, M = self._functions, self.multipliers
         for f, row in zip(functions, M, strict=True):
-            if dict(f) != dict(_sum_of_products((m, g[n]) for n, m in row.items())):
+            if f != _sum_of_products((m, g[n]) for n, m in row.items()):
                 return f"{self._polynomial(f)} is not in the ideal of the generators, by division"
         constants = flint.fmpq_mat(len(M), len(g))
         for i, row in enumerate(M):
             for n, m in row.items():
-                constants[i, n] = _constant(m)
+                constants[i, n] = m.get((), 0)
         if bilinear:
             constants = differential(A0.tolist(), V0.tolist()) * constants
         if constants.rank() < len(g):
             return "the generators are not in the ideal of the functions, by Nakayama's lemma"
         if self.kind == "product":
-            own = {i for row in self.weights[2] for x in row for monomial, _ in x for i in monomial}
+            own = {i for row in self.weights[2] for x in row for monomial in x for i in monomial}
             mine = {n for n, i in enumerate(self.free) if i in own}
             d = self.layer.d
             apart = all((n in mine) == (i >= d * d) for i, row in enumerate(M) for n in row)
@@ -265,7 +240,7 @@ class NormalForm:
             for column, number in enumerate(np.concatenate([M.ravel() for M in matrices]).tolist()):
                 directions[row, column] = number
         for column, x in enumerate(entries):
-            for monomial, c in x:
+            for monomial, c in x.items():
                 if len(monomial) == 1:
                     directions[len(moved) + monomial[0], column] = c
         return directions
@@ -283,34 +258,26 @@ class NormalForm:
         return min(A, V), zero.multiplicity + 1 if A == V else zero.multiplicity if A < V else 1
 
 
-def _monomial(*numbers: int) -> Sparse:
-    return ((numbers, 1),)
-
-
-def _constant(f: Sparse) -> int:
-    return next((c for monomial, c in f if not monomial), 0)
-
-
 def _without_constant(f: Sparse) -> Sparse:
-    return tuple(term for term in f if term[0])
+    return {monomial: c for monomial, c in f.items() if monomial}
 
 
 def _sum_of_products(pairs: Iterable[tuple[Sparse, Sparse]]) -> Sparse:
     """Σ f·g over pairs (f, g)."""
-    terms: defaultdict[tuple[int, ...], int] = defaultdict(int)
+    terms: Counter[tuple[int, ...]] = Counter()
     for f, g in pairs:
-        for one, c in f:
-            for other, e in g:
+        for one, c in f.items():
+            for other, e in g.items():
                 terms[tuple(sorted(one + other))] += c * e
-    return tuple((monomial, c) for monomial, c in terms.items() if c)
+    return {monomial: c for monomial, c in terms.items() if c}
 
 
 def _sparse(f: Polynomial) -> Sparse:
     """A polynomial over ℤ by its terms."""
-    return tuple(
-        (tuple(i for i, e in enumerate(exponents) for _ in range(e)), c)
+    return {
+        tuple(i for i, e in enumerate(exponents) for _ in range(e)): c
         for exponents, c in f.integer_terms.items()
-    )
+    }
 
 
 def joint_ranks(layer: SingleLayer, orbit: Stratum, rank_k: int) -> range:
@@ -328,9 +295,7 @@ class _Coordinates:
 
     Attributes:
         shapes: the shape of each block by its letter.
-        values: the coordinate at each place of V that moves.
         variables: all coordinates.
-        starts: the number of the first coordinate of each block.
         number: the number of the coordinate at each place of V that moves.
     """
 
@@ -343,41 +308,25 @@ class _Coordinates:
             for i in range(rows)
             for j in range(columns)
         ]
-        ends = accumulate(rows * columns for rows, columns in shapes.values())
-        self.shapes, self.values = shapes, values
-        self.starts = dict(zip(shapes, (0, *ends), strict=False))
-        self.variables = (*names, *values.values())
+        self.shapes, self.variables = shapes, (*names, *values.values())
         self.number = dict(zip(values, range(len(names), len(self.variables)), strict=True))
 
     def numbers(self, letter: str) -> Array:
-        """The numbers of a block of coordinates, as a matrix."""
-        rows, columns = self.shapes.get(letter, (0, 0))
-        start = self.starts.get(letter, 0)
-        return np.arange(start, start + rows * columns).reshape(rows, columns)
+        """The numbers of the coordinates with a letter: a matrix for a block, a column for those of V."""
+        numbers = [n for n, name in enumerate(self.variables) if name.letter == letter]
+        return np.array(numbers, dtype=int).reshape(self.shapes.get(letter, (len(numbers), 1)))
 
-    def numbers_in_values(self, letter: str) -> list[int]:
-        """The numbers of the coordinates of V with this letter."""
-        return [self.number[place] for place, name in self.values.items() if name.letter == letter]
-
-    def move(self, matrix: list[list[Terms]], letter: str, row: int = 0, column: int = 0) -> None:
+    def move(self, matrix: Rows, letter: str, row: int = 0, column: int = 0) -> None:
         """Add a block of coordinates to a matrix, from a row and a column on."""
         for i, numbers in enumerate(self.numbers(letter).tolist(), row):
             for j, number in enumerate(numbers, column):
                 matrix[i][j][number,] = 1
 
 
-#: The terms of a polynomial of which more terms are to come.
-Terms = dict[tuple[int, ...], int]
-
-
-def _constants(shape: tuple[int, int], ones: Iterable[tuple[int, int]]) -> list[list[Terms]]:
+def _constants(shape: tuple[int, int], ones: Iterable[tuple[int, int]]) -> Rows:
     """A matrix of polynomials: 1 at some places, 0 elsewhere."""
     places = set(ones)
     return [[{(): 1} if (i, j) in places else {} for j in range(shape[1])] for i in range(shape[0])]
-
-
-def _rows(matrix: Iterable[Sequence[Terms]]) -> Rows:
-    return tuple(tuple(tuple(terms.items()) for terms in row) for row in matrix)
 
 
 def _ones_of_values(orbit: Stratum, rank_k: int, outside: int) -> list[tuple[int, int]]:
@@ -392,7 +341,7 @@ def _ones_of_values(orbit: Stratum, rank_k: int, outside: int) -> list[tuple[int
 
 def _attention_on_slice(
     z: _Coordinates, layer: SingleLayer, rank_k: int, rank_q: int, r: int
-) -> tuple[list[list[Terms]], list[list[Terms]]]:
+) -> tuple[Rows, Rows]:
     """Kᵀ and Q on the slice, for κ = rk K, ρ = rk Q, r = rk A."""
     d, a, more = layer.d, layer.a, rank_q - r
     # Kᵀ = ⎡ 1  0  0 ⎤  rows κ | d − κ,      Q = ⎡ 1 0 0 ⎤ + X   rows κ | ρ − r | a − κ − ρ + r,
@@ -460,7 +409,7 @@ def normal_form(
     if kind == "function" and not orbit.is_zero:  # the scaling fixes an entry of V that is 1
         del values[ones[0]]
     z = _Coordinates(shapes, values)
-    squares = z.numbers_in_values("al")
+    squares = z.numbers("al").ravel().tolist()
 
     # V = V₀ + W, with α in place of the first row of W on the boundary.
     V = _constants((layer.d_out, d), ones)
@@ -476,8 +425,8 @@ def normal_form(
     seen = [z.numbers("X"), z.numbers("S")[:, :r], z.numbers("B")]
     free = [int(at) for block in seen for at in block.ravel()]
     if not (kind == "function" and orbit.r_v and not orbit.r_a):  # A = 0 ≠ V: the ideal is that of A
-        free += z.numbers_in_values("W")
+        free += z.numbers("W").ravel().tolist()
     T, N = (tuple(map(tuple, z.numbers(letter).tolist())) for letter in "TN")
     expected = (*orbit.as_json(), rank_k, rank_q, rank_vk)
-    weights = _rows(zip(*P, strict=True)), _rows(Q), _rows(V)
+    weights = tuple(zip(*P, strict=True)), Q, V
     return NormalForm(layer, kind, z.variables, weights, tuple(free), T, N, tuple(squares), expected)

@@ -151,17 +151,15 @@ class Identification(Result, name="identify", eq=False):
             (Wide("why"), self.reason),
             ("relative distance of A, V", f"{float(self.residual):.3g}"),
         ]
-        rows += [(name, array_cell(M)) for name, M in (("A", self.A), ("V", self.V)) if M is not None]
+        weights = [(name, M) for name, M in (("A", self.A), ("V", self.V)) if M is not None]
+        rows += [(name, array_cell(M)) for name, M in weights]
         if self.violation is not None:
             rows.append((Wide("violated equation"), str(self.violation)))
         lines = []
-        for name, M in (("A", self.A), ("V", self.V)):
-            if M is not None and M.size <= 100:
-                entries = (
-                    "  ".join(f"{x:.6g}" if isinstance(x, float) else str(x) for x in row)
-                    for row in M.tolist()
-                )
-                lines.append(f"{name} = " + "\n    ".join(entries))
+        for name, M in weights:
+            if M.size <= 100:
+                cells = [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in row] for row in M.tolist()]
+                lines.append(f"{name} = " + "\n    ".join(map("  ".join, cells)))
         if not self.in_neuromanifold and self.A is not None:
             lines.append(f"these weights are at the relative distance {self.residual:.6g}")
         notes = (Note("\n".join(lines), apart=False),) if lines else ()
@@ -495,7 +493,7 @@ def function_action(layer: SingleLayer, function: Function, u: Array) -> Array:
         there, base = (np.stack([start, *as_floats(W)], axis=1) for start in (u, u * 0))
         difference = as_floats(_output(layer, function(there))) - as_floats(_output(layer, function(base)))
         parts.append(difference[:, 1:])
-    return np.concatenate(parts, axis=1)[:, : layer.d]
+    return scalars(np.concatenate(parts, axis=1)[:, : layer.d], "a difference of outputs")
 
 
 def identify_table(

@@ -67,7 +67,6 @@ import numpy as np
 from agattn.algebra.echelon import fraction
 from agattn.algebra.scalars import Array, flint_matrix, is_exact
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError
 from agattn.geometry.identifiability.weights import rank_one
 from agattn.geometry.variety.coefficient_norm import attention_gram, nearest_of_rank, value_gram
 
@@ -250,15 +249,12 @@ def weights_from_action(action: Action, d: int) -> tuple[Array, Array]:
     Returns:
         A, d × d, and V, d' × d.
 
-    Raises:
-        InputError: if the action returns something other than d' × d finite numbers.
-
     See Also:
         :func:`action_residual`.
     """
     rng = np.random.default_rng(0)
     p, w = rng.standard_normal((2, d))
-    Y_p, Y_w = _value(action, p, d), _value(action, w, d)
+    Y_p, Y_w = action(p), action(w)
     d_out = len(Y_p)
     if not Y_p.any() and not Y_w.any():
         return np.zeros((d, d)), np.zeros((d_out, d))
@@ -272,7 +268,7 @@ def weights_from_action(action: Action, d: int) -> tuple[Array, Array]:
     left = np.multiply.outer(z, x_w) - np.multiply.outer(z_w, x)
     size = float((left**2).sum())
     for i, e in enumerate(np.eye(d)):
-        Y_e = _value(action, e, d)
+        Y_e = action(e)
         V_e, A_e = _modulo_sigma(_mixed(action, p, e, Y_p, Y_e), z, x)
         rest = _mixed(action, w, e, Y_w, Y_e) - np.multiply.outer(z_w, A_e) - np.multiply.outer(V_e, x_w)
         sigma = float((rest * left).sum()) / size
@@ -295,25 +291,16 @@ def action_residual(action: Action, A: Array, V: Array, points: int = 32) -> flo
     """
     error = size = 0.0
     for u in np.random.default_rng(1).standard_normal((points, len(A))):
-        Y = _value(action, u, len(A))
+        Y = action(u)
         error += float(((Y - np.multiply.outer(V @ u, A.T @ u)) ** 2).sum())
         size += float((Y**2).sum())
     return float(np.sqrt(error / size)) if size else float(error > 0)
 
 
-def _value(action: Action, u: Array, d: int) -> Array:
-    Y = np.asarray(action(u), dtype=np.float64)
-    if Y.ndim != 2 or Y.shape[1] != d or not np.isfinite(Y).all():
-        raise InputError(
-            f"the action gave an array of shape {Y.shape}; it must give finite numbers, d' × {d}"
-        )
-    return Y
-
-
 def _mixed(action: Action, u: Array, w: Array, Y_u: Array, Y_w: Array) -> Array:
     """2B(u, w) = Y(u + w) − Y(u) − Y(w), with w scaled to the length of u to lose no digits."""
     scale = float(np.linalg.norm(u) / np.linalg.norm(w))
-    return (_value(action, u + scale * w, len(u)) - Y_u - scale**2 * Y_w) / scale
+    return (action(u + scale * w) - Y_u - scale**2 * Y_w) / scale
 
 
 def _modulo_sigma(mixed: Array, z: Array, x: Array) -> tuple[Array, Array]:
@@ -344,9 +331,9 @@ def _single_form(action: Action, d: int, Y_p: Array) -> tuple[Array, Array]:
     """Weights of rank one from a tensor h ⊗ q ⊗ Q: Y(u) = Q(u)·h qᵀ, with Q = v·k factored."""
     h, q = rank_one(Y_p)
     h, basis = h / np.linalg.norm(h), np.eye(d)
-    form = np.diag([h @ _value(action, e, d) @ q for e in basis])
+    form = np.diag([h @ action(e) @ q for e in basis])
     for i, k in itertools.combinations(range(d), 2):
-        mixed = h @ _value(action, basis[i] + basis[k], d) @ q - form[i, i] - form[k, k]
+        mixed = h @ action(basis[i] + basis[k]) @ q - form[i, i] - form[k, k]
         form[i, k] = form[k, i] = mixed / 2
     first, second = linear_factors(form)
     return np.multiply.outer(first, q), np.multiply.outer(h, second)

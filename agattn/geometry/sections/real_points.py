@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise
+from itertools import pairwise
 from typing import Any
 
 import flint
@@ -149,11 +149,9 @@ def outside(layer: SingleLayer, y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]
     rows, h = _rank_one(T.reshape(len(y), e, -1))
     columns, q = _rank_one(T.swapaxes(1, 2).reshape(len(y), d, -1))
     form = np.einsum("nc,nb,ncbs->ns", h, q, T)
-    symmetric = np.zeros((len(y), d, d))
-    for n, (i, k) in enumerate(combinations_with_replacement(range(d), 2)):
-        symmetric[:, i, k] += form[:, n] / 2
-        symmetric[:, k, i] += form[:, n] / 2
-    eigenvalues = np.linalg.eigvalsh(symmetric)
+    half = np.zeros((len(y), d, d))
+    half[:, *np.triu_indices(d)] = form / 2
+    eigenvalues = np.linalg.eigvalsh(half + half.swapaxes(1, 2))
     order = np.argsort(-np.abs(eigenvalues), axis=1)
     first, second = (np.take_along_axis(eigenvalues, order[:, [n]], axis=1)[:, 0] for n in (0, 1))
     definite: np.ndarray[Any, Any] = rows & columns & (first * second > _TOLERANCE * first**2)

@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Annotated, Any
 
+import flint
 import numpy as np
 
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix, rational_rank
@@ -258,34 +259,24 @@ def simplified(polynomials: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
     >>> simplified([x**3 * y, x**2, x * x + y * y])
     (x, y)
     """
-    found = {_squarefree(f) for f in polynomials if f}
+    simpler = {_squarefree(f) for f in polynomials if f}
     while True:
-        ordered = sorted(found, key=lambda f: (f.degree(), len(f), str(f)))
         kept: list[Polynomial] = []
-        for f in ordered:
-            rest = _remainder(f, kept)
-            if rest:
+        for f in sorted(simpler, key=lambda f: (f.degree(), len(f), str(f))):
+            if rest := _remainder(f, kept):
                 kept.append(_squarefree(rest))
-        if set(kept) == found:
+        if set(kept) == simpler:
             return tuple(sorted(kept, key=lambda f: (f.degree(), [-e for e in max(f.terms)], str(f))))
-        found = set(kept)
+        simpler = set(kept)
 
 
 def _remainder(f: Polynomial, divisors: Sequence[Polynomial]) -> Polynomial:
-    """What is left of f when leading terms are divided away, largest first."""
-    rest, todo = f.ring.zero(), f
-    while todo:
-        exponents, coefficient = next(iter(todo.terms.items()))
-        lead = f.ring.from_terms({exponents: coefficient})
-        for g in divisors:
-            first, scale = next(iter(g.terms.items()))
-            quotient = tuple(a - b for a, b in zip(exponents, first, strict=True))
-            if min(quotient) >= 0:
-                todo -= g * f.ring.from_terms({quotient: Fraction(coefficient) / Fraction(scale)})
-                break
-        else:
-            rest, todo = rest + lead, todo - lead
-    return rest
+    """What is left of f, up to a factor, when leading terms are divided away; all are primitive over ℤ."""
+    names = tuple(variable.name for variable in f.ring.variables)
+    context = flint.fmpz_mpoly_ctx.get(names, ordering=flint.Ordering.degrevlex)
+    over_z: list[Any] = [context.from_dict({e: int(c) for e, c in g.terms.items()}) for g in (f, *divisors)]
+    rest = over_z[0].reduction_primitive_part(flint.fmpz_mpoly_vec(over_z[1:], context))
+    return f.ring.from_terms({e: int(c) for e, c in rest.to_dict().items()})
 
 
 def _squarefree(f: Polynomial) -> Polynomial:

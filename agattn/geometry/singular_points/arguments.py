@@ -26,7 +26,7 @@ their virtual weights, and what is special to other models, further preimages an
 >>> network = DeepNetwork((2, 2, 1), (2, 2), t=2)
 >>> inquiry = Inquiry({kind.name: kind for kind in kinds(network)}["L = 0"], closure_of(network))
 >>> cone(inquiry), inquiry.tangent_lower, inquiry.closure.at_most
-(Said(conclusion='singular', argument='cone', evidence=<Evidence.PROVED: 'proved'>), 12, 8)
+(Decision(conclusion='singular', argument='cone', evidence=<Evidence.PROVED: 'proved'>), 12, 8)
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from agattn.algebra.lie_algebras import Sparse
 from agattn.architectures import Architecture
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.closedness.question import Closed
+from agattn.geometry.closedness.question import Closed, is_closed_set
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.dimension.lie_algebra import at_monomials
 from agattn.geometry.ideal.equations import Equation
@@ -76,7 +76,7 @@ ArgumentName = Literal[
 ]
 
 
-class Said(NamedTuple):
+class Decision(NamedTuple):
     """What an argument says of a function, and how that is known."""
 
     conclusion: Conclusion
@@ -85,7 +85,7 @@ class Said(NamedTuple):
 
 
 #: An argument says something of the function that is asked about, or nothing.
-Argument = Callable[["Inquiry"], Said | None]
+Argument = Callable[["Inquiry"], Decision | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +112,8 @@ class Closure:
 
     #: The arguments, in the order in which they are asked.
     arguments: ClassVar[tuple[Argument, ...]]
-    #: Random orders in which families are looked for, and whether also where nothing new can be proved.
+    #: Random orders in which families are looked for; where there are any, also where they prove nothing new.
     orders: ClassVar[int]
-    searches_everywhere: ClassVar[bool]
     #: So many moves that add no tangent vectors end a search.
     patience: ClassVar[int]
 
@@ -154,7 +153,7 @@ class Closure:
 
     def closedness(self) -> Closed:
         """Whether M is closed."""
-        raise NotImplementedError
+        return is_closed_set(self.architecture, self.source, self.is_affine)
 
     def rank_over_the_rationals(self, at: ExactWeights) -> int | None:
         """The rank of the differential, by the derivatives of all coordinates if they have few terms."""
@@ -297,10 +296,10 @@ class Inquiry:
 
     def found(
         self, dimension: int, argument: ArgumentName, evidence: Evidence = Evidence.PROVED
-    ) -> Said | None:
+    ) -> Decision | None:
         """Note so many independent tangent vectors; more than M̄ has dimensions prove f singular."""
         self.tangent_lower, self.tangent_evidence = dimension, evidence
-        return Said("singular", argument, evidence) if dimension > self.closure.at_most else None
+        return Decision("singular", argument, evidence) if dimension > self.closure.at_most else None
 
     def place(self, number: int) -> Neighborhood:
         """The place of one of the points, looked at when it is asked for."""
@@ -313,7 +312,7 @@ class Inquiry:
         fiber, kernel = at.orbit_dimension(invisible), self.tangents.kernel_found(at, invisible)
         directions: tuple[Vector, ...] = ()
         may_help = rank < closure.at_most and not self.is_zero
-        if kernel < most and (may_help or closure.searches_everywhere):
+        if kernel < most and (may_help or closure.orders):
             family = self.family(at, rank)
             if family is not None:
                 directions, fiber = family[0], max(fiber, family[1])
@@ -324,8 +323,8 @@ class Inquiry:
 
     def family(self, at: ExactWeights, rank: int) -> tuple[tuple[Vector, ...], int] | None:
         """Directions along which φ is proved to be constant, and the dimension of a part of the fiber."""
-        found = widest_family(at, self.parameters - rank, self.closure.orders)
-        return (found.directions, found.dimension) if found.evidence is Evidence.PROVED else None
+        widest = widest_family(at, self.parameters - rank, self.closure.orders)
+        return (widest.directions, widest.dimension) if widest.evidence is Evidence.PROVED else None
 
     def _zero(self) -> tuple[bool, Evidence]:
         """Whether f = 0: no, by a value modulo a prime; yes, by the structure or by all coefficients."""
@@ -340,15 +339,15 @@ class Inquiry:
 # Arguments for all architectures ----------------------------------------------------------------------------
 
 
-def affine_space(inquiry: Inquiry) -> Said | None:
+def affine_space(inquiry: Inquiry) -> Decision | None:
     """M̄ is an affine space: T_f M̄ has its dimension at every f."""
     if not inquiry.closure.is_affine:
         return None
     inquiry.found(inquiry.closure.at_most, "affine space")
-    return Said("smooth", "affine space", Evidence.PROVED)
+    return Decision("smooth", "affine space", Evidence.PROVED)
 
 
-def cone(inquiry: Inquiry) -> Said | None:
+def cone(inquiry: Inquiry) -> Decision | None:
     """T_0 M̄ contains all functions, where M contains sf with f for all s > 0."""
     if inquiry.closure.is_affine or not inquiry.has_all_tangents:
         return None
@@ -357,7 +356,7 @@ def cone(inquiry: Inquiry) -> Said | None:
     return inquiry.found(span, "cone", inquiry.zero_evidence)
 
 
-def tangent_vectors(inquiry: Inquiry) -> Said | None:
+def tangent_vectors(inquiry: Inquiry) -> Decision | None:
     """T_f M̄ contains the image of dφ at all preimages of f, which are moved where φ is constant."""
     if inquiry.has_all_tangents:
         return None
@@ -365,18 +364,18 @@ def tangent_vectors(inquiry: Inquiry) -> Said | None:
     moving: list[tuple[ExactWeights, Sequence[Vector]]]
     moving = [(point, closure.invisible(point)) for point in inquiry.points]
     moving += [(place.at, place.directions) for place in inquiry.both]
-    inquiry.preimages, found = inquiry.tangents.preimages(inquiry.points, moving, closure.patience)
+    inquiry.preimages, span = inquiry.tangents.preimages(inquiry.points, moving, closure.patience)
     several = sum(rank == closure.dimension for rank in inquiry.ranks) > 1
     isolated = several and not closure.invisible(top.at) and not top.directions
-    return inquiry.found(found, "several branches" if isolated else "tangent vectors")
+    return inquiry.found(span, "several branches" if isolated else "tangent vectors")
 
 
-def second_order(inquiry: Inquiry) -> Said | None:
+def second_order(inquiry: Inquiry) -> Decision | None:
     """T_f M̄ contains d²φ(v, v') for v and v' in the kernel of dφ.
 
     Where these are independent for a basis of the kernel modulo the orbit, the fiber is the orbit nearby.
     """
-    said, n, at_most = None, inquiry.parameters, inquiry.closure.at_most
+    answer, n, at_most = None, inquiry.parameters, inquiry.closure.at_most
     for place in inquiry.both if inquiry.is_open else ():
         if not inquiry.is_open or place.fiber == n - place.rank:
             continue
@@ -385,12 +384,12 @@ def second_order(inquiry: Inquiry) -> Said | None:
             fiber = max(place.at.orbit_dimension(), n - at_most)
             inquiry.fiber, inquiry.fiber_evidence = (fiber, fiber), place.evidence
         if span > inquiry.tangent_lower:
-            said = inquiry.found(span, "second order", place.evidence)
-    return said
+            answer = inquiry.found(span, "second order", place.evidence)
+    return answer
 
 
-def immersion(inquiry: Inquiry) -> Said | None:
+def immersion(inquiry: Inquiry) -> Decision | None:
     """Where dφ has rank dim M̄ the functions of the weights nearby are a manifold of this dimension."""
     if max(inquiry.ranks) == inquiry.closure.at_most:
-        return Said("smooth branch", "immersion", Evidence.PROVED)
+        return Decision("smooth branch", "immersion", Evidence.PROVED)
     return None

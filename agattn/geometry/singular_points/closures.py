@@ -50,7 +50,6 @@ from agattn.architectures import Architecture, DeepNetwork, draw_parameters
 from agattn.architectures.protocol import as_parameters
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.closedness.question import Closed, is_closed_set
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
@@ -66,8 +65,8 @@ from agattn.geometry.identifiability.virtual_weights import partial_products, va
 from agattn.geometry.singular_points.arguments import (
     Argument,
     Closure,
+    Decision,
     Inquiry,
-    Said,
     affine_space,
     cone,
     coordinates,
@@ -92,7 +91,7 @@ _MOST_EXCHANGES = 300
 _MOST_MONOMIALS = 1_500
 
 
-def degenerations(inquiry: Inquiry) -> Said | None:
+def degenerations(inquiry: Inquiry) -> Decision | None:
     """Tangent vectors where parameters become 0 along directions in which φ is constant, and further on."""
     if not inquiry.is_open:
         return None
@@ -107,12 +106,12 @@ def degenerations(inquiry: Inquiry) -> Said | None:
             return None
         given = [*inquiry.preimages, *reached]
         inquiry.preimages, span = tangents.preimages(given, start, closure.patience)
-        if said := inquiry.found(span, "tangent vectors"):
-            return said
+        if answer := inquiry.found(span, "tangent vectors"):
+            return answer
     return None
 
 
-def signs(inquiry: Inquiry) -> Said | None:
+def signs(inquiry: Inquiry) -> Decision | None:
     """Tangent vectors at weights that differ in the sign of a matrix, row or column, if that adds any."""
 
     def turned() -> Iterator[tuple[Array, Array]]:
@@ -125,7 +124,7 @@ def signs(inquiry: Inquiry) -> Said | None:
     return _elsewhere(inquiry, turned())
 
 
-def exchanges(inquiry: Inquiry) -> Said | None:
+def exchanges(inquiry: Inquiry) -> Decision | None:
     """Tangent vectors at weights with two matrices of one shape exchanged, if that adds any.
 
     So the gate of a state may be 0: then the key, the query and the value of a layer of rank one with one
@@ -143,7 +142,7 @@ def exchanges(inquiry: Inquiry) -> Said | None:
     return _elsewhere(inquiry, exchanged())
 
 
-def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said | None:
+def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Decision | None:
     """Tangent vectors at the weights w_order·sign, where these have the same function and add any."""
     if not inquiry.is_open:
         return None
@@ -162,7 +161,7 @@ def _elsewhere(inquiry: Inquiry, moves: Iterator[tuple[Array, Array]]) -> Said |
     return inquiry.found(largest, "several branches" if immersed else "tangent vectors")
 
 
-def equations(inquiry: Inquiry) -> Said | None:
+def equations(inquiry: Inquiry) -> Decision | None:
     """T_f M̄ is in the space on which the differentials of all equations of M̄ vanish."""
     source = inquiry.closure.source
     if source is None or not inquiry.closure.equations:
@@ -178,7 +177,7 @@ def equations(inquiry: Inquiry) -> Said | None:
     )
     if upper > inquiry.closure.known.lower_bound:
         return None
-    return Said("smooth", "equations", Evidence.PROVED)
+    return Decision("smooth", "equations", Evidence.PROVED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +195,6 @@ class ModelClosure(Closure):
         immersion,
     )  # fmt: skip
     orders: ClassVar[int] = 2
-    searches_everywhere: ClassVar[bool] = True
     patience: ClassVar[int] = 3
 
     @classmethod
@@ -224,10 +222,6 @@ class ModelClosure(Closure):
 
         for several in zip(*map(draw, range(_ATTEMPTS)), strict=True):
             yield max(several, key=generality)
-
-    def closedness(self) -> Closed:
-        """Whether M is closed, where blocks of parameters prove it."""
-        return is_closed_set(self.architecture, self.source, self.is_affine)
 
 
 def _equations(source: CoefficientMap) -> tuple[Equation, ...]:
@@ -290,7 +284,7 @@ def _zeros_along(at: ExactWeights, directions: Sequence[Vector]) -> list[ExactWe
 _DRAWS = 5
 
 
-def theorems(inquiry: Inquiry) -> Said | None:
+def theorems(inquiry: Inquiry) -> Decision | None:
     """The theorems of the page on deep singularities about functions that are not 0."""
     if inquiry.is_zero or inquiry.closure.is_affine:
         return None
@@ -311,7 +305,6 @@ class NetworkClosure(Closure):
         affine_space, cone, tangent_vectors, second_order, theorems, immersion,
     )  # fmt: skip
     orders: ClassVar[int] = 0
-    searches_everywhere: ClassVar[bool] = False
     patience: ClassVar[int] = 1
 
     @classmethod
@@ -353,16 +346,12 @@ class NetworkClosure(Closure):
                 return at.units(np.delete(np.arange(n), numbers[name]).tolist())
         low = (i for i, M in enumerate(given[0], 1) if rational_rank(M) == 1)
         before = partial_products([weights[f"V_{i}"][0] for i in range(1, l + 1)])
-        result = []
+        result: list[Vector] = []
         for j in range(1 + (0 if network.t == 1 else next(low, l)), l + 1):
             seen = pairing(weights[f"K_{j}"][0] @ before[j - 1], before[j - 1], skew=True)
-            for basis in kernel_basis(seen):
-                result.append(at.with_only(**{f"Q_{j}": np.array(list(map(fraction, basis)), dtype=object)}))
+            changes = (np.array(list(map(fraction, basis)), dtype=object) for basis in kernel_basis(seen))
+            result += at.vectors_of(f"Q_{j}", changes)
         return result
-
-    def closedness(self) -> Closed:
-        """Whether M is closed, by the theorems on one layer and on several."""
-        return is_closed_set(self.architecture, None, self.is_affine)
 
 
 def _show_critical(inquiry: Inquiry) -> bool:
@@ -397,7 +386,7 @@ def _is_onto(network: Architecture) -> bool:
     return full and is_wide(network) and network.dims[0] >= 3 and network.t >= 2
 
 
-def by_theorem(at: ExactWeights, is_critical: bool) -> Said | None:
+def by_theorem(at: ExactWeights, is_critical: bool) -> Decision | None:
     """What the theorems of the page on deep singularities say of a function that is not 0, or ``None``.
 
     Args:
@@ -418,5 +407,5 @@ def by_theorem(at: ExactWeights, is_critical: bool) -> Said | None:
     if not isinstance(network, DeepNetwork) or given is None:
         return None
     if (decision := settled(network, *given)) is not None:
-        return Said("singular" if decision[0] else "smooth", decision[1], Evidence.PROVED)
-    return Said("singular", "purity", Evidence.PROVED) if is_critical and _is_onto(network) else None
+        return Decision("singular" if decision[0] else "smooth", decision[1], Evidence.PROVED)
+    return Decision("singular", "purity", Evidence.PROVED) if is_critical and _is_onto(network) else None

@@ -39,7 +39,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -367,19 +366,18 @@ class _Catalogue:
             if i == last - 1:
                 k = self.full(e, 1)
                 yield self.kind(f"M_{i + 1} skew, M_{l} = k kᵀ", {i: K, last: (k, k.T)})
-                B, J = self.full(e, 2), np.array([[0, 1], [-1, 0]], dtype=object)
-                in_plane = B @ self.full(2, 1), self.full(1, 2) @ B.T
+                K = self.skew(e, 2)
+                in_plane = K[0] @ self.full(2, 1), self.full(1, 2) @ K[0].T
                 name = f"M_{i + 1} = K skew, M_{l} = k qᵀ in its plane"
-                yield self.kind(name, {i: (B, J @ B.T), last: in_plane})
+                yield self.kind(name, {i: K, last: in_plane})
 
     def in_a_plane(self, i: int) -> Iterator[Kind]:
         """M_i = K, M_{i+1} = A with K = abᵀ − baᵀ and A in a, b: F_A∘F_K is F_K∘F_A if A has determinant 1.
 
         Source: docs/networks/deep-singularities.md, counterexamples to smoothness, all ranks at least 2.
         """
-        B = self.full(self.sizes[i], 2)
-        J, beta = np.array([[0, 1], [-1, 0]], dtype=object), np.array([[2, 1], [3, 2]], dtype=object)
-        K, A, of = (B, J @ B.T), (B, beta @ B.T), (f"M_{i + 1}", f"M_{i + 2}")
+        K, of = self.skew(self.sizes[i], 2), (f"M_{i + 1}", f"M_{i + 2}")
+        A = K[0], np.array([[2, 1], [3, 2]], dtype=object) @ K[0].T
         name = f"{of[0]} = K skew, {of[1]} = A in its plane"
         one, other = (self.kind(name, dict(zip((i, i + 1), pair, strict=True))) for pair in ((K, A), (A, K)))
         yield Kind(name, self.network, (*one.preimages, *other.preimages))
@@ -416,11 +414,8 @@ def network_kinds(network: DeepNetwork, pairs: bool = False) -> list[Kind]:
     return result
 
 
-class _Special(NamedTuple):
-    """What is special: a name, and the arrays that replace those of general weights."""
-
-    name: str
-    arrays: dict[str, Array]
+#: What is special: a name, and the arrays that replace those of general weights.
+Special = tuple[str, dict[str, Array]]
 
 
 def model_kinds(architecture: Architecture, pairs: bool = False) -> list[Kind]:
@@ -440,30 +435,30 @@ def model_kinds(architecture: Architecture, pairs: bool = False) -> list[Kind]:
     special = list(_special(architecture, general, draw))
     if pairs:
         special += [
-            _Special(f"{one.name}; {other.name}", one.arrays | other.arrays)
-            for one, other in itertools.combinations(special, 2)
-            if not one.arrays.keys() & other.arrays.keys()
+            (f"{name}; {other}", arrays | others)
+            for (name, arrays), (other, others) in itertools.combinations(special, 2)
+            if not arrays.keys() & others.keys()
         ]
-    kinds = [Kind("generic", architecture, (general,))]
-    return kinds + [Kind(one.name, architecture, (general | one.arrays,)) for one in special]
+    given = [("generic", {}), *special]
+    return [Kind(name, architecture, (general | arrays,)) for name, arrays in given]
 
 
 def _special(
     architecture: Architecture, general: Mapping[str, Array], draw: Callable[[tuple[int, ...]], Array]
-) -> Iterator[_Special]:
+) -> Iterator[Special]:
     for name, array in general.items():
         for text, changed in _of_array(name, array, draw):
-            yield _Special(text, {name: changed})
-    for one, other in itertools.combinations(general, 2):
-        if general[one].shape == general[other].shape and general[one].size > 1:
-            yield _Special(f"{one} = {other}", {other: general[one].copy()})
+            yield text, {name: changed}
+    for name, other in itertools.combinations(general, 2):
+        if general[name].shape == general[other].shape and general[name].size > 1:
+            yield f"{name} = {other}", {other: general[name].copy()}
     if isinstance(architecture, Network):
         for place in architecture.places:
             if names := [place.names[letter] for letter in place.derived.alike]:
                 copies = {name: general[name].copy() for name in names}
                 for array in copies.values():
                     array[1] = array[0]
-                yield _Special(" and ".join(f"{name}[1] = {name}[2]" for name in names), copies)
+                yield " and ".join(f"{name}[1] = {name}[2]" for name in names), copies
     seen = set[tuple[str, ...]]()
     zero = {name: np.zeros_like(array) for name, array in general.items()}
     for symmetry in architecture.symmetries:
@@ -475,9 +470,9 @@ def _special(
             part = copies[acted.parameter][acted.index]
             (part if acted.axis is None else np.moveaxis(part, acted.axis, 0)[:1])[...] = 0
         if len(copies) < len(zero) or any(array.any() for array in copies.values()):
-            yield _Special(" and ".join(_zero_in(name, array) for name, array in copies.items()), copies)
+            yield " and ".join(_zero_in(name, array) for name, array in copies.items()), copies
     if len(zero) > 1:
-        yield _Special("all parameters are 0", zero)
+        yield "all parameters are 0", zero
 
 
 def _zero_in(name: str, array: Array) -> str:

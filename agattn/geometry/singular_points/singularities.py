@@ -25,16 +25,16 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from agattn.algebra.arithmetic import Array
-from agattn.architectures import Architecture, Network, as_attention
-from agattn.architectures.composition import check_arrays
+from agattn.architectures import Architecture, as_attention
+from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.model_file import STUDIED, Studied
-from agattn.architectures.network import DeepNetwork, check_tokens
+from agattn.architectures.network import DeepNetwork
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.singular_points.arguments import ArgumentName, Closure, Conclusion, Inquiry, Said
+from agattn.geometry.singular_points.arguments import ArgumentName, Closure, Conclusion, Decision, Inquiry
 from agattn.geometry.singular_points.closures import ModelClosure, NetworkClosure
 from agattn.geometry.singular_points.kinds import Kind, kinds
 from agattn.geometry.variety.coefficient_map import MOST_DEGREE
@@ -316,7 +316,7 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
     """
     architecture, force, seed = as_attention(network), limits().force, limits().seed
     deep = architecture.as_network()
-    of = architecture if deep is None else deep
+    of = deep or architecture
     _check_sizes(of, deep)
     first = kinds(of, pairs)
     if len(first) > MOST_KINDS and not force:
@@ -353,9 +353,7 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> Non
                 f"{name} has {number} {what}; the limit is {most}. "
                 f"Use {argument('force', True)} to start all the same"
             )
-    if network is not None:
-        check_tokens(network)
-    elif isinstance(architecture, Network):
+    if isinstance(architecture, Layered):
         check_arrays(architecture)
 
 
@@ -414,13 +412,13 @@ def facts(kind: Kind, closure: Closure) -> PointFacts:
     )
 
 
-def _strongest(answers: Sequence[Said], inquiry: Inquiry) -> Said:
+def _strongest(answers: Sequence[Decision], inquiry: Inquiry) -> Decision:
     """The first answer that is proved, else the first; one about a branch only where nothing else is said."""
     deciding = [answer for answer in answers if answer.conclusion != "smooth branch"]
     proved = [answer for answer in deciding if answer.evidence is Evidence.PROVED]
     conclusions = {answer.conclusion for answer in proved}
     assert len(conclusions) < 2, f"{inquiry.kind.name}: arguments prove {' and '.join(sorted(conclusions))}"
-    undecided = Said("undecided", "none", inquiry.tangent_evidence)
+    undecided = Decision("undecided", "none", inquiry.tangent_evidence)
     return [*proved, *deciding, *answers, undecided][0]
 
 

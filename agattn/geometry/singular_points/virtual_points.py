@@ -30,7 +30,7 @@ Statement(critical=True, singular=True, drop=3)
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb
 from typing import Any, Literal, NamedTuple
 
@@ -319,66 +319,14 @@ def spans(points: Sequence[VirtualPoint], t: int) -> list[int]:
 
 
 @takes("seed")
-def special_points(network: DeepNetwork, count: int = 0) -> list[VirtualPoint]:
-    """The points of the catalogue of kinds of which the theorem speaks, and some at random.
+def special_points(network: DeepNetwork) -> list[VirtualPoint]:
+    """The points of the catalogue of kinds of which the theorem speaks.
 
     Raises:
         ValueError: if the network is not wide.
     """
     if not is_wide(network):
         raise ValueError(f"the theorem is not about {network}")
-    points = []
-    for kind in network_kinds(network):
-        if (given := kind.virtual) is not None:
-            points.append(VirtualPoint(kind.name, tuple(given[0]), given[1]))
-    generator = np.random.default_rng(limits().seed + 1)
-    points = [point for point in points if point.statement() is not None]
-    least = len(points)
-    while len(points) < least + count:
-        point = _random(network, generator)
-        points += [point] if point.statement() is not None else []
-    return points
-
-
-def _random(network: DeepNetwork, generator: np.random.Generator) -> VirtualPoint:
-    """Weights made of few vectors, so that they are related in many ways."""
-    d, d_out = network.dims[0], network.dims[-1]
-
-    def draw(*shape: int) -> Array:
-        return generator.integers(-9, 10, shape).astype(object)
-
-    pool = [draw(d, 1) for _ in range(3)] + [np.eye(d, 1, dtype=object)]
-
-    def vector() -> Array:
-        return pool[int(generator.integers(len(pool)))]
-
-    def plus_skew() -> Array:
-        a, b = vector(), vector()
-        return a @ b.T - b @ a.T
-
-    def square(factor: int = 1) -> Array:
-        a = vector()
-        return factor * a @ a.T
-
-    def symmetric() -> Array:
-        a = draw(d, d)
-        return a + a.T
-
-    one, strict = np.eye(d, dtype=object), np.triu(np.ones((d, d), dtype=int), 1)
-    types: list[Callable[[], Array]] = [
-        lambda: vector() @ vector().T,
-        square,
-        lambda: vector() @ vector().T + vector() @ vector().T,
-        lambda: square() + square(-1),
-        symmetric,
-        lambda: one,
-        lambda: strict * draw(d, d),
-        lambda: square() + plus_skew(),
-        lambda: draw(d, d),
-        lambda: one + plus_skew(),
-        lambda: one * generator.integers(-1, 2, d),
-        lambda: square(2) + plus_skew() + square(),
-    ]
-    chosen = generator.integers(len(types), size=network.depth).tolist()
-    L = draw(d_out, d) if generator.integers(2) else draw(d_out, 1) @ vector().T
-    return VirtualPoint("made of few vectors", tuple(types[n]() for n in chosen), L)
+    given = ((kind.name, kind.virtual) for kind in network_kinds(network))
+    points = [VirtualPoint(name, tuple(at[0]), at[1]) for name, at in given if at is not None]
+    return [point for point in points if point.statement() is not None]

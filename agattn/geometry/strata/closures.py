@@ -28,7 +28,7 @@ S(3)⊗S(3)⊗S(2,2,2) 40 3×3 minors of the flattening with rows i: rk [V; Aᵀ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
@@ -40,17 +40,13 @@ from agattn.architectures import PolynomialMap, SingleLayer
 from agattn.calls import positive_integer
 from agattn.errors import InputError
 from agattn.geometry.ideal.equations import Equation, EquationModule, multiples_of, relations
-from agattn.geometry.ideal.equivariant import InvariantImage, modules_of_image
 from agattn.geometry.ideal.generators import name_of, new_highest_weight_vectors
 from agattn.geometry.ideal.ideal import Ideal, piece_of_modules
 from agattn.geometry.ideal.torus_weights import TorusWeight, monomials_of_weight, smallest_layer
-from agattn.geometry.strata.strata import Stratum, image_dimension, is_stratum, require_two_tokens, strata
+from agattn.geometry.ideal.weight_spaces import InvariantImage, modules_of_image
+from agattn.geometry.strata.strata import Stratum, image_dimension, require_stratum
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.sheet.result import Key
-
-#: Where there are more strata than about so many, an error says which ranks they have.
-_MOST_LISTED = 60
-
 
 #: Sums over more partitions than this are left out, and with them the degree.
 MOST_PARTITIONS = 100_000
@@ -104,9 +100,7 @@ class StratumClosure:
     stratum: Stratum
 
     def __post_init__(self) -> None:
-        require_two_tokens(self.layer)
-        if not is_stratum(self.layer, self.stratum):
-            raise InputError(f"{self.stratum} is not a stratum of {self.layer.name}; {_listed(self.layer)}")
+        require_stratum(self.layer, self.stratum)
         if self.stratum.is_zero:
             raise InputError(
                 f"{self.stratum} is the function 0 alone, whose equations are the coordinates themselves; "
@@ -165,10 +159,10 @@ class StratumClosure:
             ArithmeticError: if there are not so many, which would be an error in this program.
         """
         lower = [*multiples_of(self.equations_of_weight, shapes, type(self.layer))]
-        found = new_highest_weight_vectors(self.equations_of_weight(shapes), lower)
-        if len(found) != wanted:
-            raise ArithmeticError(f"{module_name(shapes)}: {len(found)} generators found, and not {wanted}")
-        return found
+        vectors = new_highest_weight_vectors(self.equations_of_weight(shapes), lower)
+        if len(vectors) != wanted:
+            raise ArithmeticError(f"{module_name(shapes)}: {len(vectors)} generators found, and not {wanted}")
+        return vectors
 
     def name_of(self, shapes: tuple[Partition, ...], vector: Equation) -> str:
         """What a module of minimal generators says, by its highest weight vector; empty without a name.
@@ -179,28 +173,19 @@ class StratumClosure:
         weights of any rank have the name that they have for M̄.
         """
         n, letters = sum(shapes[0]), ("c", "b", "i")
-        said = ("rk V", "rk A", "rk [V; Aᵀ]")
-        found = [
-            (letter, f"{what} ≤ {bound}")
-            for shape, letter, what, bound in zip(shapes, letters, said, self.stratum.as_json(), strict=True)
-            if len(shape) > bound
+        ranks = ("rk V", "rk A", "rk [V; Aᵀ]")
+        bounds = [
+            (letter, f"{rank} ≤ {most}")
+            for shape, letter, rank, most in zip(shapes, letters, ranks, self.stratum.as_json(), strict=True)
+            if len(shape) > most
         ]
-        if not found:
+        if not bounds:
             everything = type(self.layer)(self.layer.d, self.layer.d_out)
             vanishes = vector.vanishes_on(smallest_layer(shapes, everything))
             return name_of(shapes, everything) if vanishes else ""
-        rows = " and ".join(f"with rows {letter}" for letter, _ in found)
-        flattenings = f"flattening{'s' * (len(found) > 1)}"
-        return f"{n}×{n} minors of the {flattenings} {rows}: {' and '.join(bound for _, bound in found)}"
-
-
-def _listed(layer: SingleLayer) -> str:
-    """Which strata a layer has; of a large layer, which ranks."""
-    rows, columns = min(layer.d_out, layer.d), layer.alpha
-    # For each r_V and r_A there are at most min(r_V, r_A) + 1 of them.
-    if rows * columns * (min(rows, columns) + 1) > _MOST_LISTED:
-        return f"r_V ≤ {rows}, r_A ≤ {columns} and max(r_V, r_A) ≤ r ≤ min({layer.d}, r_V + r_A)"
-    return f"there are {', '.join(map(str, strata(layer)))}"
+        rows = " and ".join(f"with rows {letter}" for letter, _ in bounds)
+        flattenings = f"flattening{'s' * (len(bounds) > 1)}"
+        return f"{n}×{n} minors of the {flattenings} {rows}: {' and '.join(bound for _, bound in bounds)}"
 
 
 def compute_stratum_ideal(layer: SingleLayer, stratum: Stratum, max_degree: int) -> StratumIdeal:
@@ -216,9 +201,9 @@ def compute_stratum_ideal(layer: SingleLayer, stratum: Stratum, max_degree: int)
         TooLargeError: beyond the stated limits, or before a step that would take more memory than is allowed.
     """
     closure, max_degree = StratumClosure(layer, stratum), positive_integer("max_degree", max_degree)
-    image = InvariantImage(closure.source, closure.indices, closure.sizes)
-    found = modules_of_image(layer, image, max_degree)
-    pieces = [piece_of_modules(layer, n, one, evidence, "weight spaces") for n, one, evidence in found]
+    image = InvariantImage(layer, closure.source, closure.indices, closure.sizes)
+    degrees = modules_of_image(image, max_degree)
+    pieces = [piece_of_modules(layer, *degree, "weight spaces") for degree in degrees]
     return StratumIdeal(
         layer,
         image_dimension(layer, stratum),
@@ -265,16 +250,12 @@ def stratum_degree(layer: SingleLayer, stratum: Stratum) -> int | None:
         lam = [room + r - r_v] * (r_v - s) + [part + r - r_v for part in middle]
         mu = [room + r - r_a] * (r_a - s) + [room - part + r - r_a for part in reversed(middle)]
         terms = comb(D, outputs * r_v - 1 + sum(lam))
-        total += terms * schur_dimension(_partition(lam), outputs) * schur_dimension(_partition(mu), d)
+        total += terms * schur_dimension(tuple(lam), outputs) * schur_dimension(tuple(mu), d)
     return total // 2 if (r_v, r_a, r) == (1, 1, 2) else total
 
 
 def _in_box(rows: int, columns: int) -> list[tuple[int, ...]]:
     """The partitions with at most so many rows and columns, with zeros at the end."""
     sizes = range(rows * columns + 1)
-    found = (part for size in sizes for part in partitions(size, rows, columns))
-    return [(*part, *(0,) * (rows - len(part))) for part in found]
-
-
-def _partition(parts: Sequence[int]) -> Partition:
-    return tuple(part for part in parts if part)
+    parts = (part for size in sizes for part in partitions(size, rows, columns))
+    return [(*part, *(0,) * (rows - len(part))) for part in parts]

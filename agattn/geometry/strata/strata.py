@@ -49,7 +49,7 @@ from agattn.algebra.echelon import Matrix, rational_rank
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.calls import is_ranks, shown
-from agattn.errors import InputError, verb
+from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import Fiber, preimages
 from agattn.geometry.variety.coefficient_norm import (
     attention_gram,
@@ -59,7 +59,7 @@ from agattn.geometry.variety.coefficient_norm import (
     weights_tensor,
 )
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.sheet.result import Count, Meta
+from agattn.sheet.result import Count, Meta, key
 
 if TYPE_CHECKING:
     import networkx
@@ -100,6 +100,8 @@ class Stratum:
 
 
 ZERO = Stratum(0, 0, 0)
+#: Where there are more strata than about so many, an error says which ranks they have.
+_MOST_LISTED = 60
 
 
 def require_two_tokens(layer: SingleLayer) -> None:
@@ -108,6 +110,27 @@ def require_two_tokens(layer: SingleLayer) -> None:
         raise InputError(
             "t is 1; the strata need t ≥ 2, because one token sees only V and A + Aᵀ, which have other orbits"
         )
+
+
+class ByStratum:
+    """The ranks of a stratum as keys of a result."""
+
+    stratum: Stratum
+
+    @key
+    def r_v(self) -> Count:
+        """The rank of V."""
+        return self.stratum.r_v
+
+    @key
+    def r_a(self) -> Count:
+        """The rank of A."""
+        return self.stratum.r_a
+
+    @key
+    def r(self) -> Count:
+        """The rank of [V; Aᵀ]."""
+        return self.stratum.r
 
 
 def ranks_together(layer: SingleLayer, r_v: int, r_a: int) -> range:
@@ -167,20 +190,19 @@ def open_stratum(layer: SingleLayer) -> Stratum:
     return Stratum(r_v, layer.alpha, min(layer.d, r_v + layer.alpha))
 
 
-def is_stratum(layer: SingleLayer, stratum: Stratum) -> bool:
-    """Whether these are the ranks of a pair (A, V) of the layer; A or V may be 0."""
-    r_v, r_a, r = stratum.r_v, stratum.r_a, stratum.r
-    sizes = 0 <= r_v <= min(layer.d_out, layer.d) and 0 <= r_a <= layer.alpha
-    return sizes and r in ranks_together(layer, r_v, r_a)
-
-
 def require_stratum(layer: SingleLayer, stratum: Stratum) -> None:
     """Raise an InputError unless these are the ranks of a pair (A, V) of the layer, and t ≥ 2."""
     require_two_tokens(layer)
-    if not is_stratum(layer, stratum):
-        raise InputError(
-            f"{stratum} is not a stratum of {layer.name}; see {verb('strata')} for those there are"
-        )
+    rows, columns = min(layer.d_out, layer.d), layer.alpha
+    sizes = 0 <= stratum.r_v <= rows and 0 <= stratum.r_a <= columns
+    if sizes and stratum.r in ranks_together(layer, stratum.r_v, stratum.r_a):
+        return
+    # For each r_V and r_A there are at most min(r_V, r_A) + 1 strata.
+    if rows * columns * (min(rows, columns) + 1) > _MOST_LISTED:
+        listed = f"r_V ≤ {rows}, r_A ≤ {columns} and max(r_V, r_A) ≤ r ≤ min({layer.d}, r_V + r_A)"
+    else:
+        listed = f"there are {', '.join(map(str, strata(layer)))}"
+    raise InputError(f"{stratum} is not a stratum of {layer.name}; {listed}")
 
 
 def rank_at_most_one(layer: SingleLayer, stratum: Stratum) -> bool:
@@ -266,14 +288,13 @@ def image_dimension(layer: SingleLayer, stratum: Stratum) -> int:
     return pairs - 1
 
 
-@lru_cache(maxsize=256)
 def neuromanifold_dimension(layer: SingleLayer) -> int:
     """The dimension of M̄, which is the dimension of its open stratum.
 
     >>> neuromanifold_dimension(SingleLayer(3, 2, 2))
     13
     """
-    return max(image_dimension(layer, stratum) for stratum in strata(layer))
+    return image_dimension(layer, open_stratum(layer))
 
 
 def irreducible_components(layer: SingleLayer, some: Iterable[Stratum]) -> dict[Stratum, int]:

@@ -48,12 +48,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
 from typing import Any, Literal
 
-import flint
-
-from agattn.algebra.echelon import PRIME, Matrix, echelon
+from agattn.algebra.echelon import Matrix, independent_vectors
 from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -70,7 +68,7 @@ from agattn.geometry.strata.strata import (
     stratum_of,
     stratum_of_ranks,
 )
-from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinate_index, coordinates
+from agattn.geometry.variety.coordinates import Coordinate, coefficients, coordinates
 from agattn.sheet.data import Cell, Math, Sheet, Table
 from agattn.sheet.result import Described, Key, Result
 
@@ -220,13 +218,8 @@ def tangent_bounds(layer: SingleLayer, stratum: Stratum, max_degree: int = MAX_D
         if len(fiber.points) > 1:
             how += f" through {len(fiber.points)} preimages"
         vectors = [(arc, vector) for arc in candidates for _, vector in arc.tangent_terms()]
-        index = coordinate_index(layer)
-        matrix = flint.nmod_mat(ambient, len(vectors), PRIME)
-        for column, (_, vector) in enumerate(vectors):
-            for name, value in vector.items():
-                matrix[index[name], column] = value
-        pivots = echelon(matrix)[1]  # vectors that are independent modulo a prime are so over ℚ
-        lower, arcs = len(pivots), tuple(dict.fromkeys(vectors[n][0] for n in pivots))
+        basis = list(independent_vectors(vector for _, vector in vectors))
+        lower, arcs = len(basis), tuple(dict.fromkeys(vectors[n][0] for n in basis))
     equations: tuple[Equation, ...] = ()
     if fiber is not None and is_one_reduced_point(fiber):
         upper, how_upper = source_tangent_dimension(layer, stratum), "one reduced preimage"
@@ -260,13 +253,13 @@ def tangent_space(layer: SingleLayer, stratum: Any) -> TangentBounds:
     >>> str(at.stratum), at.value, at.singular
     ('(1,1,2)', 6, True)
     """
-    one = one_layer(layer, "tangent spaces", "for a network use ag.dimension")
+    layer = one_layer(layer, "tangent spaces", "for a network use ag.dimension")
     if isinstance(stratum, (Weights, Mapping)):
-        w = weights_of_layer(one, stratum)
+        w = weights_of_layer(layer, stratum)
         if not w.is_exact:
             raise InputError("the weights are in floating point, where ranks are a choice; give the ranks")
-        return tangent_bounds(one, stratum_of(w.A.tolist(), w.V.tolist()))
-    return tangent_bounds(one, stratum_of_ranks(stratum))
+        return tangent_bounds(layer, stratum_of(w.A.tolist(), w.V.tolist()))
+    return tangent_bounds(layer, stratum_of_ranks(stratum))
 
 
 def is_singular(dimension: int, lower: int, upper: int) -> bool | None:
@@ -303,31 +296,22 @@ def independent_gradients(
     >>> [equation.degree for equation in equations]
     [3, 3, 3]
     """
-    # Row echelon form over 𝔽_p, one row per equation: independence mod p is independence over ℚ.
-    echelon: dict[Coordinate, dict[Coordinate, int]] = {}
     kept: list[Equation] = []
-    for equation in gradient_equations(layer, point, max_degree):
-        row = {name: value % PRIME for name, value in equation.gradient(point).items()}
-        while row and (pivot := min(row)) in echelon:
-            factor = row[pivot]
-            for name, value in echelon[pivot].items():
-                row[name] = (row.get(name, 0) - factor * value) % PRIME
-            row = {name: value for name, value in row.items() if value}
-        if row:
-            inverse = pow(row[pivot], -1, PRIME)
-            echelon[pivot] = {name: value * inverse % PRIME for name, value in row.items()}
+
+    def gradients() -> Iterator[Vector]:
+        for equation in gradient_equations(layer, point, max_degree):
             kept.append(equation)
-            if len(kept) == enough:
-                break
-    return tuple(kept)
+            yield equation.gradient(point)
+
+    return tuple(kept[n] for n in islice(independent_vectors(gradients()), enough))
 
 
 def _entries(matrix: Matrix) -> Entries:
     """The nonzero entries of an integer matrix, as those of representatives are; ValueError for another."""
-    found = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
-    if any(int(x) != x for *_, x in found):
+    entries = [(i, k, x) for i, row in enumerate(matrix, 1) for k, x in enumerate(row, 1) if x]
+    if any(int(x) != x for *_, x in entries):
         raise ValueError("arcs are written with integers; scale the matrices first")
-    return tuple((i, k, 0, int(x)) for i, k, x in found)
+    return tuple((i, k, 0, int(x)) for i, k, x in entries)
 
 
 def first_order_arcs(layer: SingleLayer, A: Matrix, V: Matrix) -> Iterator[Arc]:

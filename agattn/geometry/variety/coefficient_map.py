@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -29,8 +29,8 @@ from agattn.algebra.arithmetic import Array, RingArithmetic
 from agattn.algebra.echelon import independent_columns, independent_rows
 from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
 from agattn.algebra.rank import proved_rank
-from agattn.architectures import Architecture, Network
-from agattn.architectures.composition import check_arrays
+from agattn.architectures import Architecture
+from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.protocol import draw_parameters, has_inputs
 from agattn.errors import InputError, TooLargeError, argument
 
@@ -165,11 +165,11 @@ class _Counts(np.ndarray[Any, np.dtype[np.float64]]):
     """Numbers of terms in an array of floats; those of a difference are those of a sum."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-        plain = [one.view(np.ndarray) if isinstance(one, _Counts) else one for one in inputs]
+        plain = [x.view(np.ndarray) if isinstance(x, _Counts) else x for x in inputs]
         if ufunc is np.negative:
             return self
-        found = getattr(np.add if ufunc is np.subtract else ufunc, method)(*plain, **named)
-        return np.asarray(found).view(_Counts)
+        counts = getattr(np.add if ufunc is np.subtract else ufunc, method)(*plain, **named)
+        return np.asarray(counts).view(_Counts)
 
 
 class _Counting(RingArithmetic):
@@ -209,7 +209,7 @@ def _check_size(architecture: Architecture, limit: float) -> None:
                 f"{architecture} has {size} {what}; the limit is {most}. Take {instead}, or use "
                 f"{argument('force', True)}"
             )
-    if isinstance(architecture, Network):
+    if isinstance(architecture, Layered):
         check_arrays(architecture)
     if (terms := number_of_terms(architecture)) > limit:
         raise TooLargeError(
@@ -239,17 +239,16 @@ def coefficient_map(architecture: Architecture, limit: float = MOST_TERMS) -> Co
     if limit < math.inf:
         _check_size(architecture, limit)
     ring = PolynomialRing(parameter_variables(architecture))
-    found = _coefficients(architecture, ring)
-    kept = list(found)
-    if inputs := has_inputs(architecture):
-        kept = _independent(found)
+    coefficients = _coefficients(architecture, ring)
+    inputs = has_inputs(architecture)
+    kept = _independent(coefficients) if inputs else list(coefficients)
     shape = architecture.output_shape, architecture.input_shape
     return CoefficientMap(
         architecture,
         ring,
         tuple(Coefficient(row, column, exponents, shape) for row, column, exponents in kept),
-        tuple(ring.from_terms(found[key]) for key in kept),
-        len(found) - len(kept) if inputs else 0,
+        tuple(ring.from_terms(coefficients[key]) for key in kept),
+        len(coefficients) - len(kept),
     )
 
 
@@ -266,12 +265,12 @@ def _coefficients(architecture: Architecture, ring: PolynomialRing) -> dict[_Key
     gens = iter(everything.gens)
 
     def named(shape: tuple[int, ...]) -> Array:
-        return _array([next(gens) for _ in range(math.prod(shape))], shape)
+        return np.array([next(gens) for _ in range(math.prod(shape))], dtype=object).reshape(shape)
 
     theta = draw_parameters(architecture, named)
     X = named((1, d, t)) if inputs else np.zeros((1, d, t), dtype=object)
     out = np.asarray(architecture.evaluate(RingArithmetic(), theta, X))[0]
-    found: dict[_Key, _Terms] = {}
+    coefficients: dict[_Key, _Terms] = {}
     for row, column in np.ndindex(out.shape):
         value = out[row, column]
         polynomial = value if isinstance(value, Polynomial) else everything.one() * value
@@ -281,51 +280,45 @@ def _coefficients(architecture: Architecture, ring: PolynomialRing) -> dict[_Key
         for exponents, x in polynomial.terms.items():
             if not inputs or any(exponents[:n]):
                 parts[exponents[n:]][exponents[:n]] = x
-        found |= {(row + 1, column + 1, key): parts[key] for key in sorted(parts, reverse=True)}
-    return found
+        coefficients |= {(row + 1, column + 1, key): parts[key] for key in sorted(parts, reverse=True)}
+    return coefficients
 
 
-def _array(entries: Sequence[Any], shape: tuple[int, ...]) -> Array:
-    array = np.empty(len(entries), dtype=object)
-    array[:] = entries
-    return array.reshape(shape)
-
-
-def _independent(found: Mapping[_Key, _Terms]) -> list[_Key]:
+def _independent(coefficients: Mapping[_Key, _Terms]) -> list[_Key]:
     """A basis of the span, of coefficients with as few terms as possible, in their order."""
     first: dict[frozenset[tuple[Exponents, Any]], _Key] = {}
-    for key in sorted(found, key=lambda key: len(found[key])):
-        terms = found[key]
+    for key in sorted(coefficients, key=lambda key: len(coefficients[key])):
+        terms = coefficients[key]
         leading = terms[max(terms)]
         first.setdefault(frozenset((m, x / leading) for m, x in terms.items()), key)
     chosen: set[_Key] = set()
-    for block in _blocks({key: found[key] for key in first.values()}):
-        columns = {m: k for k, m in enumerate({m: None for key in block for m in found[key]})}
+    for block in _blocks({key: coefficients[key] for key in first.values()}):
+        columns = {m: k for k, m in enumerate({m: None for key in block for m in coefficients[key]})}
         rows = [[0] * len(columns) for _ in block]
         for row, key in zip(rows, block, strict=True):
-            scale = math.lcm(*(x.denominator for x in found[key].values()))
-            for m, x in found[key].items():
+            scale = math.lcm(*(x.denominator for x in coefficients[key].values()))
+            for m, x in coefficients[key].items():
                 row[columns[m]] = int(x * scale)
         matrix = flint.fmpz_mat(rows)
         places = independent_columns(matrix.transpose())
         if len(places) < len(block) and len(places) != proved_rank(matrix):
             places = independent_rows(rows)  # the prime was unlucky
         chosen.update(block[place] for place in places)
-    return [key for key in found if key in chosen]
+    return [key for key in coefficients if key in chosen]
 
 
-def _blocks(found: Mapping[_Key, _Terms]) -> Iterator[list[_Key]]:
+def _blocks(coefficients: Mapping[_Key, _Terms]) -> Iterator[list[_Key]]:
     """The coefficients in groups that share no monomials, each in the order in which they are given."""
     having: defaultdict[Exponents, list[_Key]] = defaultdict(list)
-    for key, terms in found.items():
+    for key, terms in coefficients.items():
         for m in terms:
             having[m].append(key)
-    left = dict.fromkeys(found)
+    left = dict.fromkeys(coefficients)
     while left:
         waiting, group = [next(iter(left))], set()
         while waiting:
             if (key := waiting.pop()) in left:
                 del left[key]
                 group.add(key)
-                waiting += [other for m in found[key] for other in having.pop(m, ())]
-        yield [key for key in found if key in group] if len(group) > 1 else list(group)
+                waiting += [other for m in coefficients[key] for other in having.pop(m, ())]
+        yield [key for key in coefficients if key in group] if len(group) > 1 else list(group)

@@ -113,8 +113,8 @@ def relative_change(A: Array, V: Array, A2: Array, V2: Array) -> float:
     >>> relative_change(one, one, 2 * one, one / 2), relative_change(one, one, 3 * one, one)
     (0.0, 2.0)
     """
-    (A, one), (V, two), (A2, three), (V2, four) = map(scaled, (A, V, A2, V2))
-    larger = three + four - one - two
+    (A, a), (V, v), (A2, a2), (V2, v2) = map(scaled, (A, V, A2, V2))
+    larger = a2 + v2 - a - v
     if larger > _MOST_BITS:
         return float("inf")
     V2 = np.ldexp(V2, larger)

@@ -1,11 +1,9 @@
 """Jobs, their keys, the cache, the three places where they are done, and the order of the lines."""
 
 import json
-import logging
 import os
 import pickle
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import textwrap
@@ -28,18 +26,16 @@ from agattn.claims import NETWORK_CLAIMS
 from agattn.claims.network_dimension import with_paper
 from agattn.errors import EngineNotFoundError, InputError
 from agattn.experiments.studies import jobs as jobs_module
-from agattn.experiments.studies.cache import Cache, default_folder
+from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.grid import read_grid
 from agattn.experiments.studies.jobs import (
     Job,
     exit_status,
     failure,
-    is_open,
     key_of,
     make_line,
     read_lines,
     versions_for,
-    words,
     written,
 )
 from agattn.experiments.studies.study import cluster, local_processes, study
@@ -90,13 +86,6 @@ def test_versions_name_engines_where_they_are_used(fakes):
             versions_for(name)
     fakes.write("M2", "exit 1", version="1.2.3")
     assert versions_for("auto")["macaulay2"] == versions_for("macaulay2")["macaulay2"] == "1.2.3"
-
-
-def test_the_fingerprint_is_of_the_code(tmp_path):
-    for name in ("a.py", "b.txt", "cli/c.py", "engines/t/x.j2"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    assert jobs_module._code(tmp_path) == [tmp_path / "a.py", tmp_path / "engines/t/x.j2"]
 
 
 @pytest.mark.parametrize("architecture", [SingleLayer(3, 2, 1, 4), NETWORK, DeepNetwork((2, 2), (1,), heads=3,
@@ -280,31 +269,6 @@ def test_a_database_that_others_hold_is_waited_for(tmp_path, opening):
     assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
 
 
-@pytest.mark.parametrize("opening", [True, False])
-def test_sqlite_is_asked_again_where_it_gives_up_at_once(tmp_path, monkeypatch, opening):
-    """As when many studies begin at once, on a disk that is slow."""
-    busy = sqlite3.OperationalError("database is locked")
-    busy.sqlite_errorcode = sqlite3.SQLITE_BUSY
-    left = [busy, busy]
-    name = "__init__" if opening else "set"
-    whole = getattr(diskcache.Cache, name)
-
-    def impatient(*args, **named):
-        if left:
-            raise left.pop()
-        return whole(*args, **named)
-
-    monkeypatch.setattr(diskcache.Cache, name, impatient)
-    cache = Cache(tmp_path)
-    cache.put(line_of_2_1)
-    assert left == [] and cache.get(line_of_2_1["key"]) == line_of_2_1
-    monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.0)
-    left.append(busy)
-    with pytest.raises(InputError, match=r"cannot keep results in .*: database is locked; choose another"):
-        (Cache(tmp_path) if opening else cache).put(line_of_2_1)
-    assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]  # and not set aside as damaged
-
-
 def test_a_database_that_others_hold_for_ever_is_no_damage(tmp_path, monkeypatch):
     monkeypatch.setattr("agattn.experiments.studies.cache._PATIENCE", 0.1)
     cache = Cache(tmp_path)
@@ -316,61 +280,6 @@ def test_a_database_that_others_hold_for_ever_is_no_damage(tmp_path, monkeypatch
     with pytest.raises(InputError, match=r"cannot keep results in .*: MemoryError; choose another"):
         cache.put(line_of_2_1)
     assert [path.name for path in tmp_path.iterdir()] == ["cache.db"]
-
-
-MANY = """
-import sys, time
-from pathlib import Path
-from agattn.experiments.studies.cache import Cache
-import diskcache
-time.sleep(max(0, float(sys.argv[2]) - time.time()))
-Cache(Path(sys.argv[1])).put({"key": sys.argv[3]})
-"""
-
-
-@pytest.mark.slow
-def test_eight_may_begin_at_once(tmp_path):
-    at = str(time.time() + 4)
-    command = [sys.executable, "-c", MANY, str(tmp_path / "new"), at]
-    begun = [subprocess.Popen([*command, str(n)], stderr=subprocess.PIPE, text=True) for n in range(8)]
-    assert [process.communicate(timeout=120)[1] for process in begun] == [""] * 8
-    assert sorted(stored(tmp_path / "new")) == [str(n) for n in range(8)]
-
-
-@pytest.mark.slow
-def test_workers_may_open_the_files_that_they_need():
-    pytest.importorskip("distributed")
-    code = """
-import resource, sys
-from agattn.experiments.studies.study import local_processes
-resource.setrlimit(resource.RLIMIT_NOFILE, (20, int(sys.argv[1])))
-if __name__ == "__main__":
-    try:
-        with local_processes(2) as (client, _):
-            print(client.submit(pow, 2, 10).result())
-    except ValueError as error:
-        print(error)
-"""
-    ended = [
-        subprocess.run([sys.executable, "-c", code, most], capture_output=True, text=True, timeout=120)
-        for most in ("200", "20")
-    ]
-    assert [(done.stdout, done.stderr) for done in ended] == [
-        ("1024\n", ""),
-        ("--workers 2 needs 96 open files, and only 20 are allowed; type ulimit -n 96 before, or use fewer "
-         "workers\n", ""),
-    ]  # fmt: skip
-
-
-def test_the_folder_of_the_user(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("AGATTN_CACHE", raising=False)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    assert default_folder() == tmp_path / ".cache" / "agattn"
-    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert str(default_folder()) == "/x/agattn"
-    monkeypatch.setenv("AGATTN_CACHE", "/y")
-    assert str(default_folder()) == "/y"
 
 
 # Studies
@@ -576,23 +485,6 @@ def test_a_lost_worker_is_an_error_of_its_job(dask_address, monkeypatch):
     assert line["error"]["message"] == "the worker that did this job was lost: the machine is gone"
 
 
-def test_jobs_that_are_left_without_a_scheduler_are_told(dask_address):
-    clients = []
-
-    @contextmanager
-    def one_at_a_time():
-        with cluster(dask_address) as (client, _):
-            clients.append(client)
-            yield client, 1
-
-    lines = study([job(d) for d in (1, 2, 3)], workers=one_at_a_time)
-    assert "result" in next(lines)
-    clients[0].close()
-    errors = [line["error"] for line in lines]
-    assert [error["type"] for error in errors] == ["ConnectionError"] * 2
-    assert errors[0]["message"] == "the worker that did this job was lost: the scheduler is gone"
-
-
 def test_no_dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     for workers in (lambda: cluster("tcp://127.0.0.1:8786"), lambda: local_processes(2)):
@@ -625,18 +517,6 @@ def test_lines_have_the_published_form():
         if "result" in line:
             validate(a_job.ask, line["result"])
         assert read_lines(written(line) + "\n\n") == [line]
-
-
-def test_words():
-    assert words(line_of_2_1) == ["confirmed"] and not is_open(line_of_2_1)
-    assert words({"error": {}}) == ["failed"] and not is_open({"error": {}})
-
-
-def test_lines_of_earlier_versions_are_read():
-    assert line_of_2_1["schema"] == "agattn/study/1"
-    old = {key: value for key, value in line_of_2_1.items() if key != "schema"}
-    old["result"] = {key: value for key, value in old["result"].items() if key != "schema"}
-    assert read_lines(written(old)) == [{"schema": "agattn/study/1", **old}]
 
 
 def test_of_two_lines_about_a_job_the_last_counts():
@@ -715,24 +595,6 @@ def test_keys_can_be_recomputed_by_anyone():
     text = json.dumps(wanted, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert line["key"] == hashlib.sha256(text.encode()).hexdigest()
     assert line["key"] == key_of(line["job"], line["architecture"], line["versions"])
-
-
-def test_connections_of_workers_that_close_early_are_no_news(monkeypatch):
-    def stopped(**settings):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pytest.importorskip("distributed"), "LocalCluster", stopped)
-    loggers = [logging.getLogger(name) for name in ("asyncio", "tornado.application", "distributed")]
-    before = [logger.level for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.setLevel(logging.WARNING)
-        with pytest.raises(KeyboardInterrupt), local_processes(1):
-            pass
-        assert [logger.level for logger in loggers] == [logging.CRITICAL] * 3
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
 
 
 # The grids of examples

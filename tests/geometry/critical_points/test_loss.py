@@ -14,8 +14,8 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.geometry.critical_points import loss as room
+from agattn.geometry.critical_points.elimination import critical_points_on_umbrella
 from agattn.geometry.critical_points.loss import Loss, loss, loss_of_data, turned
-from agattn.geometry.critical_points.umbrella import critical_points_on_umbrella
 from agattn.geometry.variety.coefficient_norm import norm_squared
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring, parametrization
 
@@ -44,7 +44,7 @@ def test_a_turned_loss_is_the_loss_after_a_change_of_basis(sizes):
     d, d_out = sizes
     L = loss(layer, "generic", seed=1)
     other, draw = turned(L, seed), random.Random(seed)
-    F, U = (np.array(room._unimodular(d, draw), dtype=object) for _ in range(2))
+    F, U = (np.array(room.unimodular(d, lambda: draw.randint(1, 9))) for _ in range(2))
     w = np.array([draw.randint(1, 9) for _ in range(d_out)], dtype=object)
     R = np.eye(d_out, dtype=object) - 2 * np.outer(w, w) * Fraction(1, int(w @ w))
     numbers = np.random.default_rng(0)

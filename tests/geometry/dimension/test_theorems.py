@@ -107,7 +107,7 @@ LARGE = [
     (DeepNetwork((768, 64), (64,), 1024, normalization="softmax"), 143_360, "theorem-3.9"),
     (DeepNetwork((768, 64), (64,), 2, value_rank=8), 64 * 1472 + 8 * 824 - 1, "theorem-3.2"),
     (SingleLayer(768, 64, 64, t=1), 128 * 1409 // 2 + 768 * 64 - 1, "agattn.network-dimension"),
-    (DeepNetwork((768, 64, 64, 768), (64, 64, 32), 3), None, "agattn.network-dimension"),
+    (DeepNetwork((768, 64, 64, 768), (64, 64, 32), 3), 195_581, "agattn.network-dimension"),
     (DeepNetwork((4096,) * 33, (128,) * 32, 3), None, "agattn.network-dimension"),
 ]
 

@@ -7,6 +7,7 @@ import flint
 import pytest
 from command_line import document
 
+from agattn.algebra.characters import module_name
 from agattn.architectures import SingleLayer
 from agattn.geometry.ideal.equations import equations_of_weight
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -52,14 +53,16 @@ def test_how_many_there_are(sizes):
 @pytest.mark.parametrize("sizes", COUNTS, ids=str)
 def test_to_degree_4_they_span_every_module(sizes):
     compared = compare(compute_ideal(SingleLayer(*sizes), 4))
-    name, _, modules = compared.rows[-1]
-    assert name == "all together" and modules
-    assert all(part == module.dimension for module, part in modules)
+    last = compared.spans[-1]
+    assert last.family == "all together" and last.modules
+    assert all(module.spanned == module.dimension for module in last.modules)
 
 
 def test_parts_of_modules():
-    rows = {name: modules for name, _, modules in compare(compute_ideal(SingleLayer(3, 1, 3), 4)).rows}
-    parts = {name: {str(m): part for m, part in modules if part} for name, modules in rows.items()}
+    spans = compare(compute_ideal(SingleLayer(3, 1, 3), 4)).spans
+    parts = {
+        row.family: {module_name(m.shapes): m.spanned for m in row.modules if m.spanned} for row in spans
+    }
     resultant = "S(4)⊗S(2,2)⊗S(4,4)"
     assert parts[CROSS] == {"S(3)⊗S(3)⊗S(2,2,2)": 10} and parts[CONTEXT] == {"S(3)⊗S(1,1,1)⊗S(3,3)": 10}
     assert (parts[TWO], parts[RESULTANTS]) == ({resultant: 18}, {resultant: 72})
@@ -75,8 +78,9 @@ def test_at_width_four_half_of_the_cubics_are_not_among_them(a, expected):
     assert {family.name: len(family.equations) for family in found} == expected
     assert ideal.degrees[2].minimal_generators == (680 if a == 2 else 400)
     compared = compare(ideal, 3)
-    missing = {str(m): (part, m.family) for m, part in compared.rows[-1][2] if part < m.dimension}
-    assert missing == ({} if a == 2 else {"S(3)⊗S(1,1,1)⊗S(3,3)": (0, "")})
+    missing = {m.shapes: m.spanned for m in compared.spans[-1].modules if m.spanned < m.dimension}
+    assert missing == ({} if a == 2 else {((3,), (1, 1, 1), (3, 3)): 0})
+    assert {module.family for module in ideal.generators if module.shapes in missing} <= {""}
 
 
 def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
@@ -104,9 +108,10 @@ def test_the_command_names_and_compares():
 def test_names_are_only_given_where_the_span_is_not_zero():
     for d, a in product((2, 3), (1, 2, 3)):
         if a <= d:
-            for name, _, modules in compare(compute_ideal(SingleLayer(d, 1, a), 4)).rows:
-                for module, part in modules:
-                    assert part or module.family != name
+            ideal = compute_ideal(SingleLayer(d, 1, a), 4)
+            named = {module.shapes: module.family for module in ideal.generators}
+            for row in compare(ideal).spans:
+                assert all(module.spanned or named[module.shapes] != row.family for module in row.modules)
 
 
 RANKS = {(1, 1): 0, (2, 1): 3, (2, 2): 3, (3, 1): 6, (3, 2): 7, (3, 3): 7, (4, 1): 10, (4, 2): 12, (4, 4): 12}

@@ -16,13 +16,13 @@ import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal import equivariant, implicitization
+from agattn.geometry.ideal import implicitization, weight_spaces
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.ideal.multigrading import MapArrays
-from agattn.geometry.ideal.weight_spaces import WeightSpaces
+from agattn.geometry.ideal.weight_spaces import modules_by_weights
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -360,13 +360,13 @@ def test_random_relations_say_what_all_relations_say(monkeypatch, replaced):
         return found
 
     monkeypatch.setattr(Implicitization, "_all_are_lower", both)
-    *_, quartics = WeightSpaces(ag.SingleLayer(3, 2, 2)).degrees(4)
+    *_, quartics = modules_by_weights(ag.SingleLayer(3, 2, 2), 4)
     assert sum(numbers.minimal_generators for numbers in quartics.values()) > 0
     assert min(said.values()) > 1 and min(outside[True], outside[False]) > 0, (said, outside)
 
 
 def test_limits_and_refusals(monkeypatch):
-    monkeypatch.setattr(equivariant, "MOST_MONOMIALS", 100)
+    monkeypatch.setattr(weight_spaces, "MOST_MONOMIALS", 100)
     with pytest.raises(TooLargeError, match="126 monomials; the limit is 100"):
         ag.ideal(minors(4), 4)
     assert ag.ideal(minors(4), 4, force=True).hilbert_function(4) == 105

@@ -133,7 +133,7 @@ def test_every_minimal_generator_has_a_name(degree):
 
 def test_families_fill_all_modules_of_an_ideal():
     compared = compare(compute_ideal(SingleLayer(2, 3, 1), 4))
-    assert (compared.rows, compared.unnamed) == ((), ())
+    assert (compared.spans, compared.unnamed) == ((), ())
     filled = {row.family: sum(module.spanned for module in row.modules) for row in compared.named}
     assert filled == {
         "minors of the forms": 15,

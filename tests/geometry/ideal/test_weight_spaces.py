@@ -1,7 +1,5 @@
 """Modules from weight spaces: against Specht modules, against elimination, and their memory."""
 
-import tracemalloc
-from dataclasses import dataclass
 from math import comb, prod
 
 import numpy as np
@@ -13,21 +11,19 @@ from agattn.architectures import SingleLayer
 from agattn.engines.elimination import eliminate
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import dimension as dimension_module
 from agattn.geometry.ideal.ideal import _by_modules, compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.ideal.weight_spaces import (
     Multiplicities,
-    WeightSpaces,
-    bytes_by_modules,
+    modules_by_weights,
     ring_of_layer,
     smallest_spaces,
 )
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limited
-from agattn.memory import Memory, available
+from agattn.memory import Memory
 
 
 def by_modules(layer, last):
@@ -47,7 +43,7 @@ def by_modules(layer, last):
 )  # fmt: skip
 def test_weight_spaces_and_specht_modules_agree(sizes, last):
     layer = SingleLayer(*sizes)
-    assert list(WeightSpaces(layer).degrees(last)) == by_modules(layer, last)
+    assert list(modules_by_weights(layer, last)) == by_modules(layer, last)
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3])
@@ -67,14 +63,14 @@ def test_the_modules_of_the_polynomial_ring_add_up(d, d_out, degree):
 def test_modules_of_many_rows_are_found_in_small_spaces():
     assert smallest_spaces(SingleLayer(2, 7, 1), 8) == (3, 2)
     assert smallest_spaces(SingleLayer(4, 1, 2), 8) == (1, 3)
-    *_, cubics = WeightSpaces(SingleLayer(2, 7, 2)).degrees(3)
+    *_, cubics = modules_by_weights(SingleLayer(2, 7, 2), 3)
     assert cubics[(1, 1, 1), (3,), (3, 3)] == Multiplicities(1, 0, 1)
 
 
 def test_a_module_that_is_not_the_same_over_the_rationals_is_noticed(monkeypatch):
     monkeypatch.setattr(component(((3,), (3,), (2, 2, 2))), "coordinate_ring", 1)
     with pytest.raises(ArithmeticError, match="another seed"):
-        list(WeightSpaces(SingleLayer(3, 1)).degrees(3))
+        list(modules_by_weights(SingleLayer(3, 1), 3))
 
 
 def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
@@ -86,7 +82,7 @@ def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
         return all_are_lower(image, degree, below, key)
 
     monkeypatch.setattr(Implicitization, "_all_are_lower", counted)
-    *_, quintics = WeightSpaces(SingleLayer(3, 1, 3)).degrees(5)
+    *_, quintics = modules_by_weights(SingleLayer(3, 1, 3), 5)
     assert not any(numbers.minimal_generators for numbers in quintics.values())
     # In degree 5 the evenly spread weight, and modules below their bound such as S(5)⊗S(4,1)⊗S(8,1,1).
     assert 1 <= solved.count(5) <= 4 < solved.count(4)
@@ -100,7 +96,7 @@ def test_the_quartic_is_the_whole_ideal():
     assert [piece.way for piece in ideal.degrees] == ["modules"] * 4 + ["hypersurface"] * 4
     assert ideal.complete_by == "hypersurface" and ideal.generators_by_degree == {4: 1}
     assert all(piece.evidence is Evidence.PROVED for piece in ideal.degrees)
-    for piece, found in zip(ideal.degrees, WeightSpaces(SingleLayer(2, 1)).degrees(8), strict=True):
+    for piece, found in zip(ideal.degrees, modules_by_weights(SingleLayer(2, 1), 8), strict=True):
         modules = {m.shapes: (m.ring, m.coordinate_ring, m.minimal_generators) for m in piece.modules}
         assert modules == found
     assert compute_ideal(SingleLayer(2, 1), 3).complete_by is None
@@ -140,7 +136,7 @@ def test_equations_prove_a_dimension_without_symmetries(monkeypatch):
     def never(*given, **named):
         raise AssertionError("no symmetries are needed")
 
-    monkeypatch.setattr(dimension_module, "dimension", never)
+    monkeypatch.setattr("agattn.verification.ideal.dimension", never)
     grassmannian = ag.PolynomialMap(
         lambda a, b: [a[i] * b[j] - a[j] * b[i] for i in range(5) for j in range(i)], {"a": 5, "b": 5}
     )
@@ -190,53 +186,6 @@ def test_raising_and_lowering_commute_to_the_weight():
 # --- memory ---
 
 
-@dataclass
-class Watched(Memory):
-    """Memory that remembers the largest need."""
-
-    most: float = 0.0
-
-    def allow(self, need, what):
-        self.most = max(self.most, need)
-        super().allow(need, what)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "last"),
-    [
-        ((3, 1, 3), 5),
-        pytest.param((3, 1, 3), 6, marks=pytest.mark.slow),
-        pytest.param((2, 4, 2), 6, marks=pytest.mark.slow),
-        pytest.param((4, 1, 2), 4, marks=pytest.mark.slow),
-    ],
-)
-def test_the_bound_on_memory_holds(sizes, last, monkeypatch):
-    list(WeightSpaces(SingleLayer(2, 1)).degrees(4))  # what stays in caches
-    watched = Watched()
-    monkeypatch.setattr("agattn.geometry.ideal.implicitization.Memory", lambda: watched)
-    tracemalloc.start()
-    list(WeightSpaces(SingleLayer(*sizes)).degrees(last))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= watched.most + 2**21
-    assert watched.most <= 4 * peak
-
-
-def test_the_bound_on_specht_modules_holds():
-    from agattn.algebra import characters
-    from agattn.geometry.ideal import isotypic
-
-    for room in (characters, isotypic):
-        for cached in vars(room).values():
-            if hasattr(cached, "cache_clear"):
-                cached.cache_clear()
-    tracemalloc.start()
-    list(_by_modules(SingleLayer(3, 1), 4, 1))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= bytes_by_modules(SingleLayer(3, 1), 4) + 2**22
-
-
 @pytest.mark.parametrize(("sizes", "last"), [((3, 1, 3), 6), ((4, 1, 4), 5)])
 def test_more_memory_than_allowed_is_refused(sizes, last):
     layer = SingleLayer(*sizes)
@@ -251,7 +200,3 @@ def test_force_goes_beyond_the_memory():
         assert compute_ideal(SingleLayer(2, 1), 4).generators_by_degree == {4: 1}
         Memory().allow(2**31, "a large matrix")
     assert said == ["a large matrix: up to 2.0 GiB of memory"]
-
-
-def test_the_machine_has_memory():
-    assert 2**26 < available() < 2**50

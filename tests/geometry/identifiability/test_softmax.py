@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn.errors import InputError
-from agattn.geometry.identifiability.softmax import identify_softmax, normalized, recover
+from agattn.geometry.identifiability.softmax import normalized, recover
 
 
 def S(x):
@@ -58,8 +58,12 @@ def test_one_token_is_not_enough():
 def test_softmax_layers_are_identified(temperature):
     rng = np.random.default_rng(0)
     A, V = 0.3 * rng.standard_normal((4, 4)), rng.standard_normal((3, 4))
-    A2, V2 = identify_softmax(
-        lambda X: normalized(A, V, X, lambda s: np.exp(s / temperature)), 4, 3, temperature
-    )
-    assert np.allclose(A, A2, atol=1e-9) and np.allclose(V, V2)
-    assert identify_softmax(lambda X: 0 * X, 4, 3)[0] is None
+    S, S_inverse = (lambda x: np.exp(x / temperature)), (lambda y: temperature * np.log(y))
+
+    def recovered(layer):
+        inverse, is_zero = (lambda M: np.linalg.inv(M.astype(float))), (lambda M: not M.any())
+        return recover(layer, 4, 3, S, S_inverse, 1.0, inverse, is_zero)
+
+    A2, V2 = recovered(lambda X: normalized(A, V, X, S))
+    assert np.allclose(A, A2.astype(float), atol=1e-9) and np.allclose(V, V2.astype(float))
+    assert recovered(lambda X: 0 * X)[0] is None

@@ -68,12 +68,8 @@ def test_one_layer_at_all_kinds_of_weights(sizes: tuple[int, int, int], decided:
     layer = SingleLayer(*sizes)
     count = 0
     for point in points(layer):
-        form = normal_form(layer, point.orbit, point.rank_k, point.rank_q)  # type: ignore[arg-type]
-        origin = (0,) * len(form.ring)
-        weights = {
-            f"{name}_1": [[x.terms.get(origin, 0) for x in row] for row in M.tolist()]
-            for name, M in (("K", form.K), ("Q", form.Q), ("V", form.V))
-        }
+        form = normal_form(layer, point.stratum, point.rank_k, point.rank_q)  # type: ignore[arg-type]
+        weights = {f"{name}_1": M.tolist() for name, M in zip("KQV", form.at_zero, strict=True)}
         found = bracket(layer.as_network(), weights)
         count += check(found, point.coefficient.value, point.coefficient.multiplicity)
         assert (found.multiplicity is None) == (found.value is None), found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,25 +13,19 @@ from hypothesis import strategies as st
 
 from agattn import SingleLayer
 from agattn.errors import InputError
-from agattn.evidence import Evidence
 from agattn.geometry.learning_coefficients.learning_coefficients import (
     MatrixProduct,
     layer_coefficient,
     learning_coefficients,
     least_point,
+    parameters,
     points,
     product_at_zero,
-)
-from agattn.geometry.learning_coefficients.normal_form import normal_form
-from agattn.geometry.learning_coefficients.weights_coefficients import (
-    NOT_MINIMIZERS,
-    _notes,
-    parameters,
     tolerance_curve,
     weights_coefficient,
 )
+from agattn.geometry.learning_coefficients.normal_form import normal_form
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
-from agattn.sheet.result import UNSET
 
 
 def aoyagi_watanabe(M: int, N: int, H: int) -> tuple[Fraction, int]:
@@ -87,12 +80,13 @@ def test_the_least_point_is_the_least_of_all_points_over_a_function(
     d: int, d_out: int, a: int, softmax: bool, data: Any
 ) -> None:
     layer = SingleLayer(d, d_out, a)
-    truth, least = data.draw(st.sampled_from(learning_coefficients(layer, softmax).least))
+    drawn = data.draw(st.sampled_from(learning_coefficients(layer, softmax).least))
+    truth, least = drawn.stratum, drawn.point
     zero = (lambda orbit: not orbit.r_v) if softmax else (lambda orbit: not orbit.r_v * orbit.r_a)
     values = [
         (point.coefficient.value, -point.coefficient.multiplicity)
         for point in points(layer, softmax)
-        if (zero(point.orbit) if zero(truth) else point.orbit == truth)
+        if (zero(point.stratum) if zero(truth) else point.stratum == truth)
     ]
     assert min(values) == (least.coefficient.value, -least.coefficient.multiplicity)
 
@@ -140,7 +134,7 @@ def test_between_half_the_rank_of_the_differential_and_half_the_parameters(
 ) -> None:
     layer = SingleLayer(*sizes)
     for point in points(layer):
-        A, V = representative(layer, point.orbit)
+        A, V = representative(layer, point.stratum)
         K, Q = factors(A, point.rank_k or 0, point.rank_q or 0, layer.a)
         assert (K.T @ Q).tolist() == [list(row) for row in A]
         assert (np.linalg.matrix_rank(K), np.linalg.matrix_rank(Q)) == (point.rank_k, point.rank_q)
@@ -148,10 +142,10 @@ def test_between_half_the_rank_of_the_differential_and_half_the_parameters(
         assert Fraction(jacobian_rank(K, Q, V), 2) <= value <= Fraction(layer.parameters, 2)
         assert value == sum(term.value for term in point.coefficient.terms)
         found = weights_coefficient(parameters(K=K, Q=Q, V=V))
-        assert found == point
+        assert (found.ranks, found.coefficient) == (point.ranks, point.coefficient)
         floats = weights_coefficient(parameters(K=K * 0.5, Q=Q * 3.0, V=np.array(V) * 1e-3))
-        assert (floats.orbit if not point.orbit.is_zero else None, floats.coefficient.value) == (
-            point.orbit if not point.orbit.is_zero else None, value,
+        assert (floats.stratum if not point.stratum.is_zero else None, floats.coefficient.value) == (
+            point.stratum if not point.stratum.is_zero else None, value,
         )  # fmt: skip
         assert str(floats.coefficient.evidence) == "numerical"
 
@@ -230,10 +224,10 @@ def test_one_token_at_zero() -> None:
 def test_softmax_sees_all_of_a_and_v() -> None:
     layer = SingleLayer(2, 1, 2)
     for point in points(layer, softmax=True):
-        regular = layer_coefficient(layer, point.orbit, softmax=True)
-        assert regular.value == (Fraction(layer.d * layer.d_out + layer.d**2, 2) if point.orbit.r_v else 1)
+        regular = layer_coefficient(layer, point.stratum, softmax=True)
+        assert regular.value == (Fraction(layer.d * layer.d_out + layer.d**2, 2) if point.stratum.r_v else 1)
     table = learning_coefficients(layer, softmax=True)
-    assert [str(truth) for truth, _ in table.least] == [
+    assert [str(least.stratum) for least in table.least] == [
         "(0,0,0)", "(1,0,1)", "(1,1,1)", "(1,1,2)", "(1,2,2)",
     ]  # fmt: skip
 
@@ -253,7 +247,7 @@ def test_the_curve_falls_with_the_ranks() -> None:
     K, Q = rng.standard_normal((2, 3, 3)) * np.array([[1], [1e-2], [1e-4]])
     given = parameters(K=K, Q=Q, V=rng.standard_normal((2, 3)))
     curve = tolerance_curve(given)
-    ranks = [point.orbit.r_a for _, point in curve]
+    ranks = [point.stratum.r_a for _, point in curve]
     assert ranks == sorted(ranks, reverse=True) and set(ranks) == {1, 2, 3}
     for (start, point), (end, _) in pairwise(curve):
         middle = (start * end) ** 0.5
@@ -283,14 +277,6 @@ def test_the_derivative_of_a_softmax_head_leaves_what_the_page_says() -> None:
         assert left <= bound
         closest = max(closest, left / bound)
     assert closest > 0.01  # the bound is not idle
-
-
-def test_notes_say_what_ranks_to_a_tolerance_mean() -> None:
-    exact: Any = SimpleNamespace(curve=UNSET, evidence=Evidence.PROVED)
-    rounded: Any = SimpleNamespace(curve=("a", "b"), evidence=Evidence.NUMERICAL)
-    assert _notes([]) == _notes([(1, 1, exact)]) == ()
-    (note,) = _notes([(1, 1, exact), (2, 3, rounded)])
-    assert note.text == f"layer 2, head 3: λ = a; b\n{NOT_MINIMIZERS}"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.singularities import closure_of, facts, singularities
 from agattn.geometry.singular_points.tangents import Tangents
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.sheet.data import Word
 from agattn.verification.strata_table import strata_table
 
 WIDE = DeepNetwork((3, 3, 2), (3, 3), t=3)
@@ -182,16 +181,6 @@ def test_every_number_has_its_own_evidence():
     (factors,) = named(DeepNetwork((2, 2, 1), (2, 2), t=2), "M_2 = k qᵀ, L = h kᵀ")
     assert factors.rank_evidence is factors.fiber_evidence is factors.critical_evidence is Evidence.MODULAR
     assert factors.fiber[1] < 22 - factors.differential_rank  # by second derivatives, so as the rank is
-
-
-def test_numbers_with_less_evidence_than_their_row_have_a_star():
-    found = singularities(DeepNetwork((2, 2, 1), (2, 2), t=2))
-    cells = {str(row[0]): [str(cell) for cell in row] for row in found.sheet().tables[0].rows}
-    assert cells["rk V_1 = 1"][3] == "8*" and cells["generic"][1:4] == ["8", "+0", "8"]
-    assert cells["M_2 = k qᵀ, L = h kᵀ"][1:4] == ["7*", "+0*", "8*"]
-    assert cells["M_1 and M_2 skew"][1] == "5*"  # the rank is modular, and the point singular by a theorem
-    (row,) = [row for row in found["rk V_1 = 1"].sheet().tables[0].rows if row[0] == "tangent space"]
-    assert row[2] == Word("modular")
 
 
 @pytest.mark.slow

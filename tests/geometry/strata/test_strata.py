@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import networkx
 import numpy as np
 import pytest
@@ -121,13 +118,3 @@ def test_the_stratum_outside():
 def test_components_of_the_singular_locus(layer, components):
     singular = [s for s in strata(layer) if tangent_bounds(layer, s).singular]
     assert irreducible_components(layer, singular) == components
-
-
-@pytest.mark.parametrize(("words", "covers"), [((), False), (("--json",), True)])
-def test_only_what_lists_covers_imports_networkx(words, covers):
-    code = (
-        "import sys; from agattn.cli.main import run\n"
-        f"run(['strata', '-d', '2', '-o', '1', *{words!r}]); print('networkx' in sys.modules)"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ended.stdout.splitlines()[-1] == str(covers)

@@ -18,7 +18,10 @@ from agattn.algebra.echelon import fraction, rational_matrix
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.virtual_weights import lightning
-from agattn.geometry.sections.head_slice import DRAWN, _solve, head_slice, relation, weights_in_slice
+
+with pytest.MonkeyPatch.context() as patched:
+    patched.syspath_prepend(Path(__file__).parents[2] / "docs" / "_extensions")
+    from head_slice import DRAWN, _solve, head_slice, relation, weights_in_slice
 
 INPUTS = np.random.default_rng(0).integers(-3, 4, (8, 2, 2)).tolist()
 
