@@ -128,26 +128,8 @@ def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
     return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)
 
 
-#: The options of each figure.
-_OPTIONS = {
-    "1": (
-        "words",
-        "d",
-        "d_out",
-        "a",
-        "t",
-        "family",
-        "ignore",
-        "slice",
-        "radius",
-        "engine",
-        "timeout",
-        "memory",
-        "force",
-    ),
-    "2": ("layers",),
-    "3": ("seed",),
-}
+#: What describes the layer of figure 1.
+_LAYER = ("words", "d", "d_out", "a", "t", "family", "ignore")
 
 
 def figure(
@@ -178,15 +160,14 @@ def figure(
         engine: figure 1: the engine that eliminates.
         layers: figure 2: l.
     """
-    for other in _OPTIONS.keys() - {number} if number in _OPTIONS else ():
-        leave_out(f"is for figure {other}", *_OPTIONS[other])
-    given: dict[str, Any] = {"2": {"layers": layers}, "3": {"seed": seed}}.get(number, {})
-    for page in chosen(output, ".html") if given else ():
+    of_layer = {"layer": layer or SingleLayer(2, 1), "slice": slice, "engine": engine, "radius": radius}
+    limits = {"timeout": timeout, "memory": memory, "force": force}
+    options: dict[str, Any] = {"1": of_layer | limits, "2": {"layers": layers}, "3": {"seed": seed}}
+    for other in options.keys() - {number} if number in options else ():
+        leave_out(f"is for figure {other}", *options[other], *_LAYER * (other == "1"))
+    for page in chosen(output, ".html") if number in ("2", "3") else ():
         raise InputError(f"cannot write {page}; figure {number} is a picture: .png, .svg or .pdf")
-    if number == "1":
-        given = {"layer": layer or SingleLayer(2, 1), "slice": slice, "engine": engine, "radius": radius}
-        given |= {"timeout": timeout, "memory": memory, "force": force}
-    made = figures.figure(number, **given)
+    made = figures.figure(number, **options.get(number, {}))
     pictures = chosen(output, *FIGURES)
     for picture in pictures:
         made.save(picture)

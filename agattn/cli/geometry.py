@@ -13,17 +13,7 @@ from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number, whole_numbers
 from agattn.cli.generator import Answer, Input, Option, Writes
-from agattn.cli.kinds import (
-    DRAWINGS,
-    FIGURES,
-    STDOUT,
-    EngineName,
-    InputFile,
-    Outputs,
-    Whole,
-    chosen,
-    leave_out,
-)
+from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, EngineName, InputFile, Outputs, chosen, leave_out
 from agattn.cli.output import console, print_json, say_on_stderr, write_file
 from agattn.cli.weights import read_tensor
 from agattn.engines.catalogue import able, engine_named
@@ -266,7 +256,7 @@ def ideal(
     engine: Annotated[str | None, Option(EngineName("native"))] = None,
     stratum: str | None = None,
     *,
-    workers: Annotated[int, Option(Whole(1, 512), metavar="N")] = 1,
+    workers: int = 1,
     output: Annotated[Outputs, Writes(tuple(ENDINGS), default=".m2", documents=False)] = (),
     complete: bool = False,
     invariants: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -34,8 +34,6 @@ def _missing(error: click.MissingParameter, context: click.Context) -> str:
     """A message about a missing word, with an example of a whole line."""
     message = error.format_message().partition(". Choose from:")[0].rstrip(".")
     parameter = error.param
-    if isinstance(parameter, click.Option):
-        return message
     if parameter is not None and parameter.name == "task":
         return f"{message}: agattn emit --list names the tasks, such as implicit-ideal"
     choices = getattr(parameter.type, "choices", ()) if parameter is not None else ()
@@ -70,7 +68,7 @@ def _former(option: str, context: click.Context, typed: Sequence[str]) -> str:
 def _no_such_option(option: str, context: click.Context) -> str:
     """Where an option is that this command has not, or what this command has instead."""
     path = context.command_path
-    own = dict(_options(context.command))
+    own = _options(context.command)
     if option in ("--dims", "--ranks") and "d_out" in own.values():
         return f"{path} is about one layer; give -d and -o instead of {option}"
     lacks = f"{path} has no option {option}"
@@ -80,12 +78,13 @@ def _no_such_option(option: str, context: click.Context) -> str:
         return f"{lacks}; type --normalization softmax"
     if hint := _near(option, own):
         return f"{lacks}; did you mean {hint}?"
-    others = {name: command for command, its in reversed(_others(context)) for name, _ in _options(its)}
-    having = [command for command, its in _others(context) if option in dict(_options(its))]
-    if having:
-        return f"{lacks}; it is an option of {_listed(having)}. See {path} --help"
-    if hint := _near(option, others):
-        return f"{lacks}; agattn {others[hint]} has {hint}. See {path} --help"
+    others = _others(context)
+    if having := [f"agattn {name}" for name, options in others.items() if option in options]:
+        more = f" and {len(having) - 4} other commands" * (len(having) > 4)
+        return f"{lacks}; it is an option of {', '.join(having[:4])}{more}. See {path} --help"
+    if hint := _near(option, [one for options in others.values() for one in options]):
+        name = next(name for name, options in others.items() if hint in options)
+        return f"{lacks}; agattn {name} has {hint}. See {path} --help"
     return f"{lacks}; see {path} --help"
 
 
@@ -96,22 +95,14 @@ def _near(option: str, options: Iterable[str]) -> str:
     return next(iter(alike + inside), "")
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Commands in words, the first four of them."""
-    shown = [f"agattn {name}" for name in names[:4]]
-    return ", ".join(shown) + (f" and {len(names) - 4} other commands" if len(names) > 4 else "")
-
-
-def _options(command: click.Command) -> Iterator[tuple[str, str]]:
+def _options(command: click.Command) -> dict[str, str]:
     """The options of a command, each with the name of its parameter."""
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and not parameter.hidden:
-            yield from ((name, parameter.name or "") for name in parameter.opts)
+    shown = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    return {name: parameter.name or "" for parameter in shown for name in parameter.opts}
 
 
-def _others(context: click.Context) -> list[tuple[str, click.Command]]:
-    """All other commands with their names; they are imported for this."""
-    group = context.find_root().command
-    assert isinstance(group, click.Group)
-    commands = ((name, group.get_command(context, name)) for name in COMMANDS if name != context.info_name)
-    return [(name, command) for name, command in commands if command is not None]
+def _others(context: click.Context) -> dict[str, dict[str, str]]:
+    """The options of all other commands; they are imported for this."""
+    from agattn.cli.commands import made
+
+    return {name: _options(made(name)) for name in COMMANDS if name != context.info_name}

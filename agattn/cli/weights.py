@@ -15,19 +15,8 @@ from agattn.algebra.rank import matrix_in, rank_of
 from agattn.architectures import SingleLayer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number
-from agattn.cli.generator import Answer, Option, Writes
-from agattn.cli.kinds import (
-    DRAWINGS,
-    FIGURES,
-    STDOUT,
-    Choice,
-    InputFile,
-    Outputs,
-    Real,
-    Whole,
-    chosen,
-    leave_out,
-)
+from agattn.cli.generator import OPTIONS, Answer, Input, Option, Writes
+from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, Choice, InputFile, Outputs, Whole, chosen, leave_out
 from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
 from agattn.geometry.identifiability.network_fibers import network_fiber
@@ -42,11 +31,9 @@ from agattn.sheet.terminal import print_folded
 Files = Annotated[
     tuple[Path, ...], Option(InputFile(), metavar="FILE...", more={"nargs": -1, "required": True})
 ]
-Tolerance = Option(
-    Real(0, 1),
-    metavar="X",
+Tolerance = OPTIONS["tolerance"]._replace(
     help="What counts as zero in floating point, relative to the largest.  "
-    "[default: a few roundings of the stored type]",
+    "[default: a few roundings of the stored type]"
 )
 FromZero = Option(Whole(0), metavar="N")
 
@@ -119,7 +106,7 @@ def fiber(
     architecture: Any,
     a: Annotated[int | None, Option(Whole(1), "-a --attn-dim", "N")] = None,
     *,
-    other: Annotated[Path | None, Option(InputFile(), metavar="FILE")] = None,
+    other: Annotated[Path | None, Input] = None,
     layer: Annotated[int | None, FromZero] = None,
     head: Annotated[int | None, FromZero] = None,
     kv_heads: int | None = None,
@@ -233,7 +220,7 @@ def equivalent(
 
 
 def identify(
-    file: Annotated[Path, Option(InputFile())],
+    file: Annotated[Path, Input],
     layer: Any,
     *,
     tolerance: float = 1e-8,
@@ -254,7 +241,7 @@ def identify(
 
 
 def rank(
-    file: Annotated[Path, Option(InputFile())],
+    file: Annotated[Path, Input],
     method: Annotated[str, Option(Choice("auto", "rational", "modular", "ball", "mpmath"))] = "auto",
     *,
     precision: int = 128,
