@@ -115,8 +115,6 @@ HELP: Mapping[tuple[str, ...], tuple[str, str]] = {
     ("family", "ignore"): ("--family, --ignore", "How config.json is read: NAME; KEY,... left out"),
     ("jet",): ("--jet N", "The jet of order N of a network or model"),
 }
-#: How the help names the words of an architecture.
-WORDS = "ARCH"
 #: Endings of files with weights, which are no architectures.
 _WEIGHTS = (".npz", ".npy", ".safetensors")
 
@@ -147,7 +145,7 @@ class Architectures(NamedTuple):
     def parameters(self) -> list[click.Parameter]:
         """The parameters of click."""
         help_of = _OF_CHECKPOINTS if self.files else _OF_ONE_LAYER if not self.networks else {}
-        metavar = f"[FILE...] [{WORDS}]" if self.files else f"[{WORDS}]"
+        metavar = "[FILE...] [ARCH]" if self.files else "[ARCH]"
         return [
             click.Argument(["words"], nargs=-1, metavar=metavar),
             *(
@@ -212,17 +210,13 @@ def _is_model(word: str) -> bool:
     return bool(re.search(r"\.(toml|py(:[^/]*)?)$", word, re.IGNORECASE))
 
 
-def _is_config(word: str) -> bool:
-    return word.lower().endswith(".json") or Path(word).is_dir()
-
-
 def is_description(word: str) -> bool:
     """Whether a word names a file, or a folder, that describes an architecture.
 
     >>> [is_description(word) for word in ("model.toml", "maps.py:cubic", "config.json", "w.npz", "3,2")]
     [True, True, True, False, False]
     """
-    return _is_model(word) or _is_config(word)
+    return _is_model(word) or word.lower().endswith(".json") or Path(word).is_dir()
 
 
 def _files_among(words: tuple[str, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

@@ -10,6 +10,7 @@ import click
 from agattn.cli.architecture import Architectures
 from agattn.cli.generator import Option, Shell, command
 from agattn.cli.kinds import Choice, EngineName, Whole
+from agattn.names import COMMANDS
 
 _EVERY_ENGINE = Option(
     EngineName("auto", "native", "all"),
@@ -152,4 +153,5 @@ def __getattr__(name: str) -> click.Command:
 @functools.cache
 def made(name: str) -> click.Command:
     """The command of a name."""
-    return command(name, SHELL[name])
+    own = f"agattn.cli.{SHELL[name].module}:{name.replace('-', '_')}"
+    return command(name, SHELL[name], own if SHELL[name].module else COMMANDS[name].function)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.cli.generator import Answer, Input, Option, Writes, listing
+from agattn.cli.generator import Input, Option, Reply, Writes, listing
 from agattn.cli.geometry import read_data
 from agattn.cli.kinds import STDOUT, EngineName, InputFile, Output, Outputs, Whole, chosen, leave_out
 from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
@@ -204,13 +204,13 @@ def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> N
         run_script(script, locate(engine_for(script, engine)))
 
 
-def doctor() -> Answer:
+def doctor() -> Reply:
     """Find {engines}, and try each.
 
     agattn looks for the engines by {variables}, on PATH and in the wheels.
     """
     report = examine()
-    return Answer(report, str(report), 0 if report.ok else 3)
+    return Reply(report, str(report), 0 if report.ok else 3)
 
 
 doctor.__doc__ = str(doctor.__doc__).format(engines=of_all("title"), variables=of_all("variable"))

@@ -61,7 +61,7 @@ class Writes(NamedTuple):
     required: bool = False
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """A result with the text that is shown in place of its sheet, and the exit status."""
 
     result: Any
@@ -190,9 +190,8 @@ class Shell(NamedTuple):
     wide: bool = False
 
 
-def command(name: str, shell: Shell) -> click.Command:
-    """The command of this name."""
-    place = f"agattn.cli.{shell.module}:{name.replace('-', '_')}" if shell.module else COMMANDS[name].function
+def command(name: str, shell: Shell, place: str) -> click.Command:
+    """The command of this name, which calls the function at a place."""
     function = imported(place)
     parameters = list(_parameters(function, shell))
     if _takes_more(function):
@@ -260,8 +259,8 @@ def _run(
     if result is None or isinstance(result, int):
         return result or 0
     outputs = tuple(one for one in outputs if one.ending not in writes.endings)
-    if not isinstance(result, Answer):
-        result = Answer(result, status=getattr(result, "exit_status", 0))
+    if not isinstance(result, Reply):
+        result = Reply(result, status=getattr(result, "exit_status", 0))
     output.show_result(result.result, as_json, outputs, result.text, wide=shell.wide)
     return int(result.status)
 
@@ -399,7 +398,7 @@ _LIMITS = ("engine", "characteristic", "timeout", "memory", "workers", "seed", "
 _SCREEN = 40
 
 
-class Line:
+class HelpLine:
     """What a screen of help says of an option: its names, the clauses of its help, and a short default."""
 
     def __init__(self, option: click.Option, context: click.Context) -> None:
@@ -428,7 +427,7 @@ class Command(click.Command):
         status = [text for text in more if text.startswith("Exit status")]
         more = [text for text in more if text not in status]
         options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
-        lines = {option.name or "": Line(option, ctx) for option in options}
+        lines = {option.name or "": HelpLine(option, ctx) for option in options}
         fits = False
         while not fits:
             screen = ctx.make_formatter()
@@ -443,7 +442,7 @@ class Command(click.Command):
         formatter.write(screen.getvalue())
 
     def _write(
-        self, ctx: click.Context, screen: click.HelpFormatter, about: list[str], lines: dict[str, Line]
+        self, ctx: click.Context, screen: click.HelpFormatter, about: list[str], lines: dict[str, HelpLine]
     ) -> None:
         """Write the paragraphs, the options in sections, and examples on two lines."""
         self.format_usage(ctx, screen)

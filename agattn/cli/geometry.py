@@ -12,7 +12,7 @@ import click
 from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number, whole_numbers
-from agattn.cli.generator import Answer, Input, Option, Writes
+from agattn.cli.generator import Input, Option, Reply, Writes
 from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, EngineName, InputFile, Outputs, chosen, leave_out
 from agattn.cli.output import console, print_json, say_on_stderr, write_file
 from agattn.cli.weights import read_tensor
@@ -134,7 +134,7 @@ def critical_points(
     leave_out("is for counting; with --weights nothing is counted", *counting)
     head = read_weights(WeightFile([weights]))
     near: Any = critical_points_near(architecture, head, **how, seed=given["seed"])
-    return Answer(near, str(near))
+    return Reply(near, str(near))
 
 
 def spectrum(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import shlex
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
 
@@ -103,6 +104,5 @@ def _options(command: click.Command) -> dict[str, str]:
 
 def _others(context: click.Context) -> dict[str, dict[str, str]]:
     """The options of all other commands; they are imported for this."""
-    from agattn.cli.commands import made
-
-    return {name: _options(made(name)) for name in COMMANDS if name != context.info_name}
+    group: Any = context.find_root().command
+    return {name: _options(group.get_command(None, name)) for name in COMMANDS if name != context.info_name}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.cli.generator import Answer, Option, Writes
+from agattn.cli.generator import Option, Reply, Writes
 from agattn.cli.kinds import STDOUT, Outputs, chosen, leave_out
 from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
@@ -122,4 +122,4 @@ def check(
         result = check(path)
     except UnreadableError as error:
         raise InputError(f"{path} cannot be checked: {error}") from error
-    return Answer(Checked(result), described(result), 0 if result["valid"] else 1)
+    return Reply(Checked(result), described(result), 0 if result["valid"] else 1)

@@ -15,7 +15,7 @@ from agattn.algebra.rank import matrix_in, rank_of
 from agattn.architectures import SingleLayer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number
-from agattn.cli.generator import OPTIONS, Answer, Input, Option, Writes
+from agattn.cli.generator import OPTIONS, Input, Option, Reply, Writes
 from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, Choice, InputFile, Outputs, Whole, chosen, leave_out
 from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
@@ -195,7 +195,7 @@ def equivalent(
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
-) -> Answer:
+) -> Reply:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
 
     A file holds arrays A and V, or K, Q and V: matrices, or stacks with one matrix for each head; of several
@@ -216,7 +216,7 @@ def equivalent(
     one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
     answer = equivalent(one, two, tolerance=tolerance)
     text = "\n".join(filter(None, (str(answer), answer.closeness)))
-    return Answer(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
+    return Reply(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
 
 
 def identify(
@@ -249,7 +249,7 @@ def rank(
     output: Annotated[Outputs, Writes(DRAWINGS)] = (),
     seed: int = 0,
     progress: Any,
-) -> Answer:
+) -> Reply:
     """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
 
     Entries are integers, rationals such as "22/7", or decimals such as "0.25". If the rank cannot be
@@ -269,4 +269,4 @@ def rank(
 
         progress("drawing")
         draw(matrix, result, picture)
-    return Answer(result, status=0 if result.rank is not None else 3)
+    return Reply(result, status=0 if result.rank is not None else 3)
