@@ -2,7 +2,7 @@
 
     python benchmarks/commands.py --against OTHER/.venv/bin/python
 
-This version is the clone; the other is what is installed in the environment of the Python that is named. Both
+This version is the clone; the other, 2.0 or later, is installed in the environment of the Python named. Both
 packages are copied into folders of their own, and the Python of this program runs both with the
 same libraries and engines: like is compared with like, as nothing differs but the folder of agattn. The
 environment of this program must have what the other version needs.
