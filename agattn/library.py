@@ -8,7 +8,7 @@ and tells on stderr what it does when that takes long.
 >>> import agattn as ag
 >>> layer = ag.SingleLayer(3, 2, a=2)
 >>> ag.dimension(layer)
-M(3,2; 2), t = 2: dimension 13 (proved), expected 13
+M(3,2,2), t = 2: dimension 13 (proved), expected 13
 >>> ag.tangent_space(layer, (2, 1, 2))
 dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above: one reduced preimage)
 >>> ag.verify(layer, "theorem-3.4.singular", engine="native")["theorem-3.4.singular"].status

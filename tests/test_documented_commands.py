@@ -40,17 +40,17 @@ NEEDS_A_LAYER = {
 # Minutes. The tests of the grids that ship do jobs of them again, and compare with the pages.
 SHIPPED = [
     ["study", "audit"],
-    ["study", "audit", "--report", "audit"],
-    ["study", "audit", "--report", "DIR"],
+    ["study", "audit", "-O", "audit"],
+    ["study", "audit", "-O", "DIR"],
     ["study", "atlas"],
     ["study", "zoo", "--force"],
-    ["study", "zoo", "--force", "--report", "zoo"],
+    ["study", "zoo", "--force", "-O", "zoo"],
 ]
 # tests/experiments/test_training.py trains as the example does.
 TRAIN = [
-    ["train", "examples/train.toml", "--report", "report"],
-    ["train", "examples/train.toml", "--report", "training"],
-    ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "--report", "report"],
+    ["train", "examples/train.toml", "-O", "report"],
+    ["train", "examples/train.toml", "-O", "training"],
+    ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "-O", "report"],
 ]
 # A test beside that of the zoo compares the tables of equations with degrees computed again.
 EQUATIONS = ["study", "examples/equations.toml", "-O", "equations.jsonl"]
@@ -65,13 +65,13 @@ LONG = {
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
     "spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O bands.png",
-    "ideal -d 3 -o 1 -a 3 -t 1 --max-degree 8 --invariants",
-    "ideal -d 3 -o 2 -a 2 --max-degree 5 --invariants",
-    "report -d 3 -o 2 -a 2 --out report",
-    "run strata-tangents -d 3 -o 2 -a 2",
+    "ideal 3 1 3 -t 1 --max-degree 8 --invariants",
+    "ideal 3 2 2 --max-degree 5 --invariants",
+    "report 3 2 2 -O report",
+    "run strata-tangents 3 2 2",
     "singularities --dims 3,3,2 --ranks 3,3 -t 3",
     "study grid.toml --workers 2 -O results.jsonl",
-    "verify -d 6 -o 6 -a 4 --engine native",
+    "verify 6 6 4 --engine native",
 }
 # A refuted claim is a result; everything else that is not 0 is a failure.
 MAY_REFUTE = {"verify", "certificate", "report", "study"}
@@ -103,7 +103,9 @@ def is_complete(words):
     """Whether a command line is one: in running text a command may be named without a layer."""
     if words[0] in NEEDS_A_FILE:
         return len(words) > 1
-    return {"-d", "--dims", "--model"} & {*words} or "--list" in words or words[0] not in NEEDS_A_LAYER
+    first = "".join(words[2:3] if words[0] in ("emit", "run") else words[1:2])
+    is_named = re.fullmatch(r"[\d,]+|.*\.(toml|json)|.*\.py:\w+", first)
+    return {"-d", "--dims", "--list"} & {*words} or is_named or words[0] not in NEEDS_A_LAYER
 
 
 def shown():
@@ -224,8 +226,8 @@ def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
     if output is None:
         if len(words) == 1 and name in NEEDS_A_FILE | {"emit", "run"}:
             return  # named, not called
-        missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["-d", "2", "-o", "1"]
-        missing += ["--out", "report"] if name == "report" else []
+        missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["2", "1"]
+        missing += ["-O", "report"] if name == "report" else []
         layer = [] if is_complete(words) else missing
         cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
         return

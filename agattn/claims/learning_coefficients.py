@@ -154,7 +154,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(
         (task,),
         partial(_predicted, softmax=softmax),
         _judge(task, softmax),
-        certificate="learning coefficients have a certificate of their own: agattn rlct --certificate FILE",
+        certificate=f"it is certified alone: agattn certificate --claim {name}",
         brief="{}",
     )
     for name, words, latex, task, softmax in (

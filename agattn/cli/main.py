@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            example = "as in agattn verify -d 3 -o 2; see agattn --help"
+            example = "as in agattn verify 3 2; see agattn --help"
             raise InputError(f"{error.option_name} follows a command, {example}") from None
 
     def resolve_command(
@@ -67,7 +67,9 @@ class LazyGroup(click.Group):
         """Write the overview from the table of names, importing nothing."""
         for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, verb.about) for name, verb in commands.items()])
+                formatter.write_dl(
+                    [(name, verb.about) for name, verb in commands.items() if name != "schema"]
+                )
 
 
 def one_blas_thread() -> None:
@@ -98,7 +100,7 @@ def _instead(name: str) -> str:
 
     Exit status: {_ENDINGS}.""",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Example: agattn verify -d 2 -o 1",
+    epilog="Example: agattn verify 2 1",
 )
 @click.version_option(__version__, prog_name="agattn")
 def cli() -> None:

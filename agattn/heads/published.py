@@ -158,7 +158,7 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
             missing, or sizes do not fit.
 
     See Also:
-        :func:`agattn.dimension` of what is found; ``agattn dimension --config`` in a shell.
+        :func:`agattn.dimension` of what is found; ``agattn dimension FILE.json`` in a shell.
 
     >>> import agattn as ag
     >>> found = ag.from_config("examples/grouped-config.json")

@@ -110,10 +110,10 @@ def plain_cell(cell: Cell) -> str:
     """A cell as plain text; a formula in LaTeX.
 
     >>> plain_cell(Lines((Word("proved"), Math("k^{2}"))))
-    'proved, k^{2}'
+    'proved; k^{2}'
     """
     if isinstance(cell, Lines):
-        return ", ".join(map(plain_cell, cell.parts))
+        return "; ".join(map(plain_cell, cell.parts))
     if isinstance(cell, Math):
         return cell.latex
     return cell.word if isinstance(cell, Word) else cell.code if isinstance(cell, Code) else str(cell)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from agattn.sheet.data import Cell, Code, Lines, Math, Sheet, Table, Wide, Word, plain_cell
+from agattn.sheet.data import Cell, Code, Lines, Math, Sheet, Table, Wide, Word
 
 
 def latex(sheet: Sheet) -> str:
@@ -38,38 +38,6 @@ def table_latex(table: Table) -> str:
     return rf"$\begin{{array}}{{{columns}}} {body} \end{{array}}$"
 
 
-def booktabs(table: Table) -> str:
-    r"""The table with all its columns, for a paper that loads booktabs and amsmath.
-
-    >>> rows = (("(1,1,1)", 5, "a < b"), ("(1,1,2)", 6, Math("k^{2}")))
-    >>> print(booktabs(Table("Strata", ("stratum", "dim", Wide("why")), rows)))
-    \begin{tabular}{llp{0.35\linewidth}}
-    \toprule
-    stratum & dim & why \\
-    \midrule
-    (1,1,1) & 5 & a $<$ b \\
-    (1,1,2) & 6 & $k^{2}$ \\
-    \bottomrule
-    \end{tabular}
-    """
-    width = max(len(row) for row in (table.headings, *table.rows))
-    wide = [n < len(table.headings) and isinstance(table.headings[n], Wide) for n in range(width)]
-    columns = "".join(r"p{0.35\linewidth}" if is_wide else "l" for is_wide in wide)
-    head = [" & ".join(map(_text_cell, table.headings)) + r" \\", r"\midrule"] if table.headings else []
-    body = [" & ".join(map(_text_cell, row)) + r" \\" for row in table.rows]
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", *head, *body, r"\bottomrule", r"\end{tabular}"]
-    return "\n".join(lines)
-
-
-def _text_cell(cell: Cell) -> str:
-    """A cell in running text."""
-    if isinstance(cell, Math):
-        return f"${cell.latex}$"
-    if isinstance(cell, Lines):
-        return ", ".join(map(_text_cell, cell.parts))
-    return _escaped(plain_cell(cell))
-
-
 def _cell_latex(cell: Cell) -> str:
     if isinstance(cell, Math):
         return cell.latex
@@ -97,10 +65,15 @@ def text_latex(text: str) -> str:
     >>> text_latex("d_1 ≥ 2")
     '\\text{d\\_1 $\\geq$ 2}'
     """
-    return rf"\text{{{_escaped(text)}}}"
+    return rf"\text{{{escaped(text)}}}"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    r"""Text outside of formulas.
+
+    >>> escaped("d_1 ≥ 2")
+    'd\\_1 $\\geq$ 2'
+    """
     return "".join(_SPECIAL[letter] if letter in _SPECIAL else _greek(letter) for letter in text)
 
 

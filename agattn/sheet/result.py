@@ -39,9 +39,7 @@ agattn.errors.InputError: Expected `int`, got `str` - at `$.twice`
 
 from __future__ import annotations
 
-import csv
 import inspect
-import io
 import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -76,7 +74,8 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct, StructMeta, UnsetType, field
 from agattn.errors import InputError, needs, printable
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell, plain_cell
 from agattn.sheet.html import html
-from agattn.sheet.latex import booktabs, latex
+from agattn.sheet.latex import latex
+from agattn.sheet.table_files import booktabs, comma_separated, tables_on_screen
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "SCALAR", "UNSET", "ByKey", "Count", "Described",
@@ -222,33 +221,30 @@ class Described:
         """The JSON document of the result, as Python's own types."""
         return self.as_json()
 
+    def tables(self) -> Sequence[Table]:
+        """The tables of the result, as files have them."""
+        sheet = self.sheet()
+        return tables_on_screen(sheet) or Described.sheet(self).tables
+
     def to_latex(self) -> str:
-        """The tables of the result in LaTeX, for a paper that loads booktabs and amsmath."""
-        return "\n\n".join(booktabs(table) for table in self.sheet().tables)
+        """The tables in LaTeX, for a paper that loads booktabs and amsmath."""
+        return booktabs(self.tables())
 
     def to_csv(self) -> str:
-        """The first table of the result as comma-separated values, its headings first."""
-        headings, rows = self._plain_table()
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerows([headings, *rows])
-        return stream.getvalue()
+        """The tables as comma-separated values, with an empty line between two."""
+        return comma_separated(self.tables())
 
     def to_pandas(self) -> Any:
-        """The first table of the result as a DataFrame.
+        """The first table as a DataFrame.
 
         Raises:
             InputError: if pandas is not installed.
         """
         with needs("to_pandas()", "pandas", "pandas"):
             import pandas
-        headings, rows = self._plain_table()
-        return pandas.DataFrame(rows, columns=headings)
-
-    def _plain_table(self) -> tuple[list[str], list[list[str | int]]]:
-        """The headings and cells of the first table: whole numbers, and texts."""
-        table = next(iter(self.sheet().tables), None) or Described.sheet(self).tables[0]
-        headings = list(table.headings) or ["", *map(str, range(1, len(table.rows[0])))]
-        return headings, [[x if isinstance(x, int) else plain_cell(x) for x in row] for row in table.rows]
+        table = self.tables()[0]
+        rows = [[x if isinstance(x, int) else plain_cell(x) for x in row] for row in table.rows]
+        return pandas.DataFrame(rows, columns=list(table.headings) or None)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

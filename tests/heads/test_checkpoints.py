@@ -283,7 +283,7 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     assert "Biases, positions, scales and softmax are no part of this geometry" in shown
     (row,) = [line.split() for line in shown.splitlines() if line.split()[:3] == ["1", "0", "(1,1,1)"]]
     assert row[3:6] == ["numerical", "yes", "yes"] and shown.count("(4,4,8)") == LAYERS * HEADS - 1
-    assert call("classify", path, "-O", tmp_path / "h.jsonl", "--plot", tmp_path / "p.svg").status == 0
+    assert call("classify", path, "-O", tmp_path / "h.jsonl", "-O", tmp_path / "p.svg").status == 0
     lines = [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()]
     assert lines == [{"schema": "agattn/classify/1", **head} for head in found["heads"]]
     validate("classify", lines[0])

@@ -147,7 +147,7 @@ def test_a_result_is_a_frozen_value():
 def test_a_result_as_a_table():
     assert TURN.to_dict() == TURN.as_json()
     assert TURN.to_csv().splitlines()[0] == "key,value" and "evidence,proved" in TURN.to_csv().splitlines()
-    assert TURN.to_latex().startswith("\\begin{tabular}") and "evidence & proved" in TURN.to_latex()
+    assert "\\begin{tabular}{lp{0.35" in TURN.to_latex() and "evidence & proved" in TURN.to_latex()
     pandas = pytest.importorskip("pandas")
     table = TURN.to_pandas()
     assert isinstance(table, pandas.DataFrame) and list(table.columns) == ["key", "value"]
