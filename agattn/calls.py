@@ -82,8 +82,8 @@ def _what_is_wrong(
     parameters: Mapping[str, inspect.Parameter], args: Sequence[Any], named: Mapping[str, Any]
 ) -> str:
     """Why arguments do not fit: one is not known, given twice, too many, or missing."""
-    by_name = [name for name, one in parameters.items() if one.kind in (_EITHER, _BY_NAME)]
-    by_place = [name for name, one in parameters.items() if one.kind is _EITHER]
+    by_name = [name for name, parameter in parameters.items() if parameter.kind in (_EITHER, _BY_NAME)]
+    by_place = [name for name, parameter in parameters.items() if parameter.kind is _EITHER]
     given = set(by_place[: len(args)])
     for name in named:
         suggestion = _known(name, parameters)
@@ -107,7 +107,8 @@ _EITHER, _BY_NAME = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.K
 
 def _plain(call: str, signature: inspect.Signature) -> str:
     """A call with all that it takes, without types."""
-    plain = (one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values())
+    untyped = inspect.Parameter.empty
+    plain = (parameter.replace(annotation=untyped) for parameter in signature.parameters.values())
     return f"{call}{inspect.Signature(list(plain))}"
 
 
@@ -131,24 +132,15 @@ def constructed(cls: type[C]) -> type[C]:
     whole = inspect.signature(make)
     signature = whole.replace(parameters=list(whole.parameters.values())[1:])
 
-    by_place = [name for name, one in signature.parameters.items() if one.kind is _EITHER]
-    needed = {name for name, one in signature.parameters.items() if one.default is inspect.Parameter.empty}
-
     @functools.wraps(make)
     def checked(self: C, *args: Any, **named: Any) -> None:
-        given = [*by_place[: len(args)], *named]
-        # A call that is right as it stands, such as those for each of 1,000 layers, is not looked at again.
-        if (
-            len(set(given)) == len(args) + len(named)
-            and needed.issubset(given)
-            and all(name in signature.parameters for name in named)
-        ):
+        try:
             make(self, *args, **named)
-            return
-        bound = fitted(f"ag.{cls.__name__}", signature, args, named)
-        make(self, *bound.args, **bound.kwargs)
+        except TypeError:  # of the call, most often
+            bound = fitted(f"ag.{cls.__name__}", signature, args, named)
+            make(self, *bound.args, **bound.kwargs)
 
-    described = {one.attribute: one.kind for one in keys(cast(Any, cls)) if one.attribute in whole.parameters}
+    described = {key.attribute: key.kind for key in keys(cast(Any, cls)) if key.attribute in whole.parameters}
     checked.__signature__ = _without_descriptions(whole, described)  # type: ignore[attr-defined]
     cls.__init__ = checked  # type: ignore[assignment, method-assign]
     cls.__doc__ = _with_attributes(inspect.cleandoc(cls.__doc__ or ""), described)
@@ -159,8 +151,8 @@ def _without_descriptions(signature: inspect.Signature, described: Mapping[str, 
     """A signature whose types say nothing but the types."""
     plain = get_type_hints(type("Plain", (), {"__annotations__": dict(described)}))
     shown = (
-        one.replace(annotation=inspect.formatannotation(plain[name])) if name in plain else one
-        for name, one in signature.parameters.items()
+        parameter.replace(annotation=inspect.formatannotation(plain[name])) if name in plain else parameter
+        for name, parameter in signature.parameters.items()
     )
     return signature.replace(parameters=list(shown))
 
@@ -273,4 +265,4 @@ def positive_integers(name: str, value: Any, example: str) -> tuple[int, ...]:
     """
     if not is_list(value) or not len(value):
         raise InputError(f"{name} is {shown(value)}; it must be a list of numbers such as {example}")
-    return tuple(positive_integer(f"{name}[{k}]", one) for k, one in enumerate(value))
+    return tuple(positive_integer(f"{name}[{k}]", number) for k, number in enumerate(value))

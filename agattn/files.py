@@ -65,28 +65,26 @@ def read_text(path: Path, most: int = LARGEST_TEXT, instead: str = "") -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def about_file(where: object, what: str) -> str:
-    """A message about something, which is the subject of the sentence if ``what`` begins with the verb.
-
-    >>> about_file("a.csv", "holds no rows"), about_file("a.csv", "row 3 is empty")
-    ('a.csv holds no rows', 'a.csv: row 3 is empty')
-    """
-    if what.startswith(str(where)):
-        return what
-    return f"{where}{' ' if what.partition(' ')[0] in _VERBS else ': '}{what}"
-
-
 @contextmanager
 def about(where: object) -> Iterator[None]:
-    """Begin the message of an error with what it is about.
+    """Begin the message of an error with what it is about, the subject of a sentence that begins with a verb.
 
     Raises:
         InputError: in place of the one that is raised inside.
+
+    >>> with about("a.csv"):
+    ...     raise InputError("holds no rows")
+    Traceback (most recent call last):
+        ...
+    agattn.errors.InputError: a.csv holds no rows
     """
     try:
         yield
     except InputError as error:
-        raise InputError(about_file(where, str(error))) from None
+        message = str(error)
+        if not message.startswith(str(where)):
+            message = f"{where}{' ' if message.partition(' ')[0] in _VERBS else ': '}{message}"
+        raise InputError(message) from None
 
 
 @contextmanager

@@ -76,7 +76,7 @@ def _as_verb(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _work(name: str, given: inspect.BoundArguments) -> str:
     """What a verb does, in words, such as ``"critical points of M(3,2,2)"``."""
-    of = next((given.arguments[one] for one in _ARCHITECTURES if one in given.arguments), None)
+    of = next((given.arguments[key] for key in _ARCHITECTURES if key in given.arguments), None)
     about = getattr(of, "name", "")
     return name.replace("_", " ") + f" of {about}" * isinstance(about, str) * bool(about)
 
@@ -112,13 +112,13 @@ def _right_call(verb: str, signature: inspect.Signature, args: Sequence[Any]) ->
     """A call of a verb that works, with the sizes of a layer or of a network that were given."""
     written = {
         name: _WRITTEN[name]
-        for name, one in signature.parameters.items()
-        if one.default is one.empty and one.kind is not one.VAR_KEYWORD
+        for name, parameter in signature.parameters.items()
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
     }
     first = next(iter(written), "")
     if first in _ARCHITECTURES and 2 <= len(args) <= 4:
         sizes = ", ".join(map(shown, args))
-        if all(isinstance(one, int) for one in args):
+        if all(isinstance(size, int) for size in args):
             written[first] = f"ag.SingleLayer({sizes})"
         elif len(args) == 2 and all(is_list(one) and all(isinstance(n, int) for n in one) for one in args):
             written[first] = f"ag.DeepNetwork({sizes})"
@@ -146,7 +146,7 @@ def _is_text(value: object) -> bool:
 
 
 def _is_texts(value: object) -> bool:
-    return isinstance(value, str) or (is_list(value) and all(isinstance(one, str) for one in value))
+    return isinstance(value, str) or (is_list(value) and all(isinstance(text, str) for text in value))
 
 
 def _is_pair(value: object) -> bool:

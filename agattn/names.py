@@ -156,7 +156,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
         "emit": VerbEntry(
             "agattn.engines.emit:emit_task",
             "Print a script for Macaulay2, Singular or msolve.",
-            ("agattn.engines.script:Script",),
+            ("agattn.engines.emit:Script",),
         ),
         "run": VerbEntry(
             "agattn.engines.run:run_task",

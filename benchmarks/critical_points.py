@@ -13,13 +13,13 @@ import argparse
 
 from agattn import SingleLayer
 from agattn.engines.catalogue import ENGINES
-from agattn.engines.critical_points import PRIMES
 from agattn.engines.locate import locate
 from agattn.engines.run import run
 from agattn.errors import EngineMemoryError, EngineNotFoundError, EngineTimeoutError
 from agattn.geometry.critical_points.loss import loss
 from agattn.limits import limited
 from agattn.systems.catalogue import build, task_named
+from agattn.verification.critical_points import PRIMES
 
 CASES = (
     ((2, 1, 2), "generic", "critical-points"),

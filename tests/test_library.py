@@ -174,7 +174,7 @@ def test_no_call_ends_in_an_error_of_python(verb, monkeypatch):
         raise ag.InputError("the call fits, and this test computes no more")
 
     for room in (
-        "agattn.engines.critical_points.count_critical_points",
+        "agattn.verification.critical_points.count_critical_points",
         "agattn.experiments.training.training.train",
         "agattn.experiments.studies.study.study",
         "agattn.engines.locate._examined",

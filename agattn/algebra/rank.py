@@ -42,7 +42,7 @@ from agattn.algebra.spectrum import logarithm, singular_values, widest_gap
 from agattn.calls import one_of
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence, weakest
-from agattn.files import about_file
+from agattn.files import about
 from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Positive, Result, Written, key
@@ -289,10 +289,8 @@ def matrix_in(path: Path, radius: Any = None) -> ExactMatrix | BallMatrix:
     """
     radius = exact_radius(radius)
     loaded = load_matrix(path)
-    try:
+    with about(path):
         return read_matrix(loaded, radius)
-    except InputError as error:
-        raise InputError(about_file(path, str(error))) from None
 
 
 def proved_rank(matrix: Any) -> int:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter, methodcaller
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agattn.errors import InputError, argument, nearest
 
 if TYPE_CHECKING:
-    from agattn.systems.problem import Answer, Problem
+    from agattn.systems.problem import Problem
 
 #: The folder with a folder of templates for every engine, and the template that begins every script.
 #:
@@ -24,23 +24,6 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).with_name("templates")
 #: What the dynamic loader says when the memory is too small for the program to start.
 LOADER = ("cannot allocate memory", "failed to map segment from shared object")
-
-
-def read_block(text: str, problem: Problem) -> Answer:
-    """The answer in a data block, which scripts of an engine with a language of its own print.
-
-    Raises:
-        TranscriptError: if there is not exactly one whole data block that answers the problem.
-    """
-    from agattn.engines.transcript import read  # the command line does without polynomials
-
-    return read(text, problem)
-
-
-def _read_lists(text: str, problem: Problem) -> Answer:
-    from agattn.engines.msolve_lists import read
-
-    return read(text, problem)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,12 +43,11 @@ class Engine:
         arguments: what stands between the program and the name of the script file.
         own_arguments: the same for scripts that agattn runs; ``arguments`` if empty.
         by_shell: whether scripts are for the shell, with the program as their argument, as for a program
-            without a language.
+            without a language; what they print :mod:`agattn.engines.msolve` reads.
         one_line: a script that prints ``agattn-ok`` and ends.
         out_of_memory: texts that the program prints when memory runs out, in small letters.
         error_marks: beginnings of lines that mean an error, whatever the exit status says.
         written: the text of a polynomial or of a variable in the language of the engine.
-        read: what a script printed, as the answer to the problem; raises ``TranscriptError``.
         answers: what the engine answers, in words.
         lacks: results of its tasks that the engine does not find.
         proves: whether answers over ℚ are proved.
@@ -85,7 +67,6 @@ class Engine:
     out_of_memory: tuple[str, ...]
     error_marks: tuple[str, ...] = ()
     written: Callable[[Any], str]
-    read: Callable[[str, Problem], Answer] = field(default_factory=lambda: read_block)
     answers: str = "everything"
     lacks: tuple[str, ...] = ()
     proves: bool = True
@@ -155,9 +136,8 @@ MSOLVE = Engine(
     # msolve does not look whether it got memory, and dies; the shell then says one of these.
     out_of_memory=("segmentation fault", "aborted", *LOADER),
     written=attrgetter("name"),
-    read=_read_lists,
-    answers="questions about Groebner bases and systems with finitely many solutions",
-    lacks=("prime", "max-degree", "components"),
+    answers="questions about ideals, by elimination, and about critical points",
+    lacks=("prime", "max-degree"),
     proves=False,  # msolve computes modulo primes and lifts
 )
 
@@ -213,8 +193,8 @@ def check_can(engine: Engine, problem: Problem) -> None:
     >>> check_can(MSOLVE, build("slice", SingleLayer(2, 1)))
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: msolve has no script for slice: it answers questions about Groebner bases and
-    systems with finitely many solutions; use engine='macaulay2' or engine='singular'
+    agattn.errors.InputError: msolve has no script for slice: it answers questions about ideals, by
+    elimination, and about critical points; use engine='macaulay2' or engine='singular'
 
     Raises:
         InputError: that says what the engine can do, and who can do this.

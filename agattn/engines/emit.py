@@ -6,25 +6,58 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
+from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import TEMPLATES, Engine, check_can, engine_named
-from agattn.engines.msolve_lists import write_system
-from agattn.engines.script import Script
+from agattn.engines.msolve import write_system
 from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
+from agattn.evidence import EngineName
+from agattn.files import write
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import takes
-from agattn.systems.catalogue import asked
+from agattn.sheet.result import Described, Key, Written
 from agattn.systems.model_tasks import Parameter
 from agattn.systems.points import critical_factors
 from agattn.systems.problem import Problem
 
 if TYPE_CHECKING:
     import jinja2
+
+
+class Script(Described, str, name="emit", extensible=True):
+    """A script for an engine: a text, shown without quotes, with the task and the engine that it is for."""
+
+    task: Key[str, "The name of the task."]
+    engine: Key[str, "The engine that the script is for.", Written(EngineName)]
+    architecture: Key[Studied, STUDIED]
+    script: Key[str, "The script itself."]
+
+    def __new__(cls, script: str, task: str, engine: str, architecture: Architecture) -> Script:
+        """A script for the engine of this name."""
+        made = super().__new__(cls, script)
+        made.script, made.task, made.engine, made.architecture = script, task, engine, architecture
+        return made
+
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return f"{self.task} of {self.architecture.name}, for {self.engine}"
+
+    def __str__(self) -> str:
+        return self.script
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.script)}</pre>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the script into a file."""
+        write(path, self.script)
 
 
 @lru_cache(maxsize=4)
@@ -49,7 +82,6 @@ def _environment(engine: Engine) -> jinja2.Environment:
         "parameter": partial(_parameter, written),
         "slice_images": partial(_slice_images, written),
         "m2row": _braces,
-        "rows": lambda rows: _braces(map(_braces, rows)),
         "m2matrix": lambda rows: "matrix" + _braces(map(_braces, rows)),
         "entries": lambda rows: ",".join(str(entry) for row in rows for entry in row),
         "critical_factors": critical_factors,
@@ -183,6 +215,8 @@ def emit_task(
         ...
     agattn.errors.InputError: there is no task 'implicit-ideals'; did you mean 'implicit-ideal'?
     """
+    from agattn.systems.catalogue import asked  # a schema does without all tasks
+
     problem, chosen = asked(architecture, task, **options), engine_named(engine)
     text = emit(problem, chosen, machine=machine)
     return Script(text, problem.task, chosen.name, problem.architecture)

@@ -9,7 +9,7 @@ from typing import Any
 
 from agattn.architectures import Architecture
 from agattn.architectures.model_file import STUDIED, Studied
-from agattn.engines.catalogue import engine_named
+from agattn.engines.catalogue import Engine, engine_named
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program
 from agattn.errors import EngineCrashedError
@@ -138,9 +138,21 @@ def run(
         if saved is not None:
             write(saved.with_suffix(".transcript"), ended.output + ended.errors)
         installation.check_end(ended)
-        answer = engine.read(ended.output, problem)
+        answer = read_answer(engine, ended.output, problem)
         check_answer(answer)
     return Run(problem, installation, script, ended.output, answer, ended.seconds)
+
+
+def read_answer(engine: Engine, text: str, problem: Problem) -> Answer:
+    """What a script of an engine printed, as the answer to the problem.
+
+    Raises:
+        TranscriptError: if there is not exactly one whole data block that answers the problem.
+    """
+    from agattn.engines import msolve, transcript
+
+    read = msolve.read if engine.by_shell else transcript.read
+    return read(text, problem)
 
 
 @takes("timeout", "memory", "seed", "force", "progress")

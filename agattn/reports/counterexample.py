@@ -15,8 +15,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import sympy
-
 from agattn.algebra.echelon import echelon, rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.claims import CLAIMS
@@ -183,6 +181,8 @@ def _name(name: Coordinate) -> str:
 
 def _forms(A: IntegerMatrix, V: IntegerMatrix) -> str:
     """The matrix of the products V_c·A_b, in LaTeX."""
+    import sympy  # which takes a quarter of a second
+
     u = sympy.Matrix(sympy.symbols(f"u_1:{len(A) + 1}"))
     products = (sympy.Matrix(V) * u) * (sympy.Matrix(A).T * u).T
     return matrix([[sympy.latex(sympy.expand(form)) for form in row] for row in products.tolist()]).latex

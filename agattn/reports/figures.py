@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from agattn.architectures import SingleLayer
@@ -66,18 +65,15 @@ _SMALLEST = SingleLayer(2, 1)
 def _figure_1(
     layer: SingleLayer = _SMALLEST, slice: Any = None, engine: str = "auto", radius: int = 1
 ) -> Any:
-    from agattn.geometry.sections.slices import Slice
     from agattn.reports.figure1 import compute_figure_1
-    from agattn.systems.points import read_slice
+    from agattn.systems.points import slice_of
     from agattn.systems.problem import check_size
 
     positive_integer("radius", radius)
-    is_layer, is_slice = isinstance(layer, SingleLayer), isinstance(slice, (str, Path, Slice))
-    refuse_unless(is_layer, "layer", layer, "a layer such as ag.SingleLayer(2, 1)")
-    refuse_unless(slice is None or is_slice, "slice", slice, "a slice, or the path of a JSON file")
+    refuse_unless(isinstance(layer, SingleLayer), "layer", layer, "a layer such as ag.SingleLayer(2, 1)")
     if not limits().force:
         check_size(layer)
-    chosen = read_slice(Path(slice), layer) if isinstance(slice, (str, Path)) else slice
+    chosen = None if slice is None else slice_of(slice, layer)
     return compute_figure_1(layer, chosen, engine=engine, radius=radius)
 
 

@@ -25,13 +25,10 @@ from agattn.calls import one_of, shown
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.geometry.identifiability.weights import Weights, weights_of_layer
-from agattn.geometry.reconstruction.membership import compact
-from agattn.geometry.variety.coordinates import coefficients
 from agattn.heads.weight_files import WeightFile
 from agattn.limits import limits, takes
 from agattn.systems import critical_tasks, ideal_tasks, layer_tasks, model_tasks, network_tasks
-from agattn.systems.points import point_of, read_point, read_target, slice_of
+from agattn.systems.points import point_of, slice_of, target_of
 from agattn.systems.problem import Problem, Task
 
 MODULAR_PRIME = 32003
@@ -185,17 +182,12 @@ def _at(point: Any, architecture: Any, task: Task[Any]) -> dict[str, Any]:
     takes = next((key for key in ("target", "weights") if key in task.takes), "points")
     if takes not in task.takes:
         return {takes: point}  # which is refused
-    path = Path(point) if isinstance(point, (str, Path)) else None
     if takes == "weights":
-        if path is None and not isinstance(point, Mapping):
+        given = WeightFile([point]) if isinstance(point, (str, Path)) else point
+        if not isinstance(given, Mapping):
             raise InputError(f"the point is {shown(point)}; give arrays by the names of the parameters")
-        return {takes: ExactWeights(architecture, WeightFile([path]) if path else point).vector}
-    if takes == "target" and path:
-        return {takes: read_target(path, architecture)}
-    if takes == "target" and not isinstance(point, (Weights, Mapping)):
-        return {takes: tuple(compact(architecture, point).tolist())}
-    at = read_point(path, architecture) if path else point_of(weights_of_layer(architecture, point))
-    return {takes: tuple(coefficients(architecture, at.A, at.V)) if takes == "target" else (at,)}
+        return {takes: ExactWeights(architecture, given).vector}
+    return {takes: target_of(point, architecture) if takes == "target" else (point_of(point, architecture),)}
 
 
 def not_taken(name: str, architecture: Architecture, option: str) -> str:

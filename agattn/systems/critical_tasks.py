@@ -113,7 +113,7 @@ def _data(
 ) -> dict[str, Any]:
     singular = () if smooth else singular_strata(layer)
     charts = (chart_of(layer, stratum, chart) for stratum in (None, *singular))
-    parts = tuple(Part.of(one, strictly) for one in charts)
+    parts = tuple(Part.of(chart, strictly) for chart in charts)
     return _loss_data(layer, loss, layer.expected_dimension) | {"parts": parts}
 
 
@@ -231,7 +231,7 @@ def _points_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, An
         kind, _, label = name.partition("@")
         i = label.partition(".")[0]
         if kind == "lower":
-            integers[f"lower@{i}"] += basis.has_zeros
+            integers[f"lower@{i}"] += basis.dimension >= 0
         else:
             dimension, degree = _finite(basis)
             integers |= {f"dimension@{i}": dimension, f"degree@{i}": degree, f"lower@{i}": 0}

@@ -43,7 +43,6 @@ from agattn.systems.consistency import (
 from agattn.systems.layer_tasks import (
     ELIMINATION,
     MAX_MINORS,
-    fiber_system,
     layer_task,
     needs_two_tokens,
     ring_of_coordinates,
@@ -379,10 +378,6 @@ def _check_membership(answer: Answer) -> None:
     demand(inside in (None, member), f"it says that the point is {where} the closure, and it is {native}")
 
 
-def _systems_of_membership(problem: Problem) -> Iterator[Explicit]:
-    yield Explicit("fiber", fiber_system(problem.layer, problem.data["target"], problem.characteristic))
-
-
 MEMBERSHIP = layer_task(
     "membership",
     "whether a point is in the Zariski closure",
@@ -393,8 +388,6 @@ MEMBERSHIP = layer_task(
     results=(Printed("member", "1 if the point is in the Zariski closure of the neuromanifold"),),
     data=lambda layer, target: {"target": target},
     check=_check_membership,
-    systems=_systems_of_membership,
-    values=lambda bases, problem: {"member": int(bases["fiber"].has_zeros)},
 )
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from math import comb, inf
 from typing import Any, NamedTuple
 
 from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix
-from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, all_minors, jacobian_at
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, jacobian_at
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.errors import EngineError, InputError, TranscriptError, UndecidedError
@@ -29,7 +28,6 @@ from agattn.geometry.variety.coordinates import (
     coordinate_ring,
     coordinates,
     differential,
-    generic_matrices,
     parametrization,
 )
 from agattn.geometry.variety.determinantal import tangent_space_equations
@@ -50,11 +48,9 @@ from agattn.systems.problem import (
     ENGINE,
     MAX_LINEAR_COORDINATES,
     Answer,
-    Explicit,
     Fact,
     Facts,
     Point,
-    Polynomials,
     Printed,
     Problem,
     Task,
@@ -407,38 +403,6 @@ def _check_fibers(answer: Answer) -> None:
         )
 
 
-def fiber_system(layer: SingleLayer, values: Iterable[Fraction], p: int) -> Polynomials:
-    """The ideal of all weights with these coefficients: φ(A, V) − values, and the minors that bound rk A."""
-    A, V = generic_matrices({"a": (layer.d, layer.d), "v": (layer.d_out, layer.d)}, p)
-    differences = [y - value for y, value in zip(coefficients(layer, A, V), values, strict=True)]
-    bounds = all_minors(A.tolist(), layer.a + 1) if layer.a < layer.d else ()
-    return (*differences, *bounds)
-
-
-def _systems_of_fibers(problem: Problem) -> Iterator[Explicit]:
-    """The fibers over the functions of points, on the hyperplane l = 0 and on l = l(A).
-
-    Each consists of curves {(sA, V/s)}. For l = Σ (d(i−1) + b) a_{i,b} the second meets each of them once,
-    but for those that lie on l = 0.
-    """
-    layer = problem.layer
-    for point in problem.points:
-        equations = fiber_system(layer, coefficients(layer, point.A, point.V), problem.characteristic)
-        ring = equations[0].ring
-        form = sum((gen * n for n, gen in enumerate(ring.gens[: layer.d**2], 1)), ring.zero())
-        yield Explicit(f"infinity@{point.label}", (*equations, form))
-        yield Explicit(f"fiber@{point.label}", (*equations, form - _form(point.A)), finite=True)
-
-
-def _fibers_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
-    integers = {}
-    for point in problem.points:
-        integers[f"escapes@{point.label}"] = int(bases[f"infinity@{point.label}"].has_zeros)
-        length, number = bases[f"fiber@{point.label}"]
-        integers |= {f"length@{point.label}": length, f"points@{point.label}": number}
-    return integers
-
-
 FIBERS = layer_task(
     "fiber",
     "the fibers",
@@ -457,8 +421,6 @@ FIBERS = layer_task(
     parts=(Source("numbers of preimages up to scaling", ENGINE), _ORBITS),
     facts=_facts_of_fibers,
     check=_check_fibers,
-    systems=_systems_of_fibers,
-    values=_fibers_of_bases,
 )
 
 

@@ -309,23 +309,6 @@ def _check_fiber(answer: Answer) -> None:
     between(reduced, "the degree of the fiber", degree, bezout)
 
 
-def _systems_of_fiber(problem: Problem) -> Iterator[Explicit]:
-    """The parameters with the same function as the point's; and the differentials there, linear forms."""
-    polynomials, point = problem.data["polynomials"], problem.data["point"]
-    ring = PolynomialRing(polynomials[0].ring.variables, problem.characteristic)
-    yield Explicit("fiber", tuple(ring.from_terms((f - f(*point)).terms) for f in polynomials))
-    differentials = (
-        sum((x * f.derivative(of)(*point) for x, of in zip(ring.gens, f.ring.gens, strict=True)), ring.zero())
-        for f in polynomials
-    )
-    yield Explicit("tangent", tuple(differentials))
-
-
-def _fiber_of_bases(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
-    fiber, tangent = bases["fiber"], bases["tangent"]
-    return {"dimension": fiber.dimension, "degree": fiber.degree, "tangent-dimension": tangent.dimension}
-
-
 FIBER = model_task(
     "fiber",
     "the fiber",
@@ -350,8 +333,6 @@ FIBER = model_task(
     parts=(Source("dimension and degree of the fiber", ENGINE), Source("the map and the point", "native")),
     facts=_facts_of_fiber,
     check=_check_fiber,
-    systems=_systems_of_fiber,
-    values=_fiber_of_bases,
 )
 
 

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-import json
-import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from agattn.algebra.scalars import is_exact, scalars
 from agattn.architectures import SingleLayer
+from agattn.architectures.lightning import Array
 from agattn.calls import shown
 from agattn.errors import InputError
-from agattn.files import parsed, read_text
+from agattn.files import about, parsed, read_text
 from agattn.geometry.identifiability.fibers import fiber
-from agattn.geometry.identifiability.weights import Weights, rank_one, weights
+from agattn.geometry.identifiability.weights import Weights, rank_one, weights, weights_of_layer
+from agattn.geometry.reconstruction.membership import compact
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
-from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
+from agattn.geometry.strata.strata import Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.heads.weight_files import ENDINGS, WeightFile
 from agattn.systems.problem import Matrix, Point, matrix
 
-_RATIONAL = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,4000})?")
+_MAX_DIGITS = 4000  # Python refuses to write longer integers by default
 
 
 @lru_cache(maxsize=8)
@@ -73,107 +78,80 @@ def critical_factors(points: tuple[Point, ...]) -> tuple[Matrix, Matrix, Matrix]
     return matrix(k[:, None]), matrix(q[:, None]), matrix(h[:, None] * ratio)
 
 
-def read_point(path: Path, layer: SingleLayer) -> Point:
-    """Read a point from a JSON file ``{"A": [[...]], "V": [[...]]}`` with integers or rationals ``"p/q"``.
-
-    Instead of A there may be K and Q, both a × d.
+def point_of(given: Any, layer: SingleLayer) -> Point:
+    """Exact weights of a layer, as they are or by the path of their file, as a point.
 
     Raises:
-        InputError: if the file is missing, is not such JSON, or does not fit the layer.
-    """
-    data = parsed("JSON", read_text(path), path)
-    if not isinstance(data, dict) or "V" not in data or not ("A" in data or {"K", "Q"} <= set(data)):
-        raise InputError(f'{path} must hold {{"A": [[...]], "V": [[...]]}}, or K and Q instead of A')
-    if "A" in data and not {"K", "Q"}.isdisjoint(data):
-        raise InputError(f"{path} has A, and K or Q as well; leave out A, or K and Q")
-    V = _exact(data["V"], "V", (layer.d_out, layer.d), path)
-    if "A" in data:
-        A = _exact(data["A"], "A", (layer.d, layer.d), path)
-    else:
-        K, Q = (_exact(data[name], name, (layer.a, layer.d), path) for name in "KQ")
-        A = matrix((np.array(K).T @ np.array(Q)).tolist())
-    stratum = stratum_of(A, V)
-    if stratum.r_a > layer.alpha:
-        raise InputError(
-            f"A in {path} has rank {stratum.r_a}; with a = {layer.a} it is at most {layer.alpha}"
-        )
-    return Point(A, V, known_preimages(A, V))
+        InputError: if they are in floating point, or not weights of the layer.
 
-
-def point_of(w: Weights) -> Point:
-    """Exact weights as a point.
-
-    Raises:
-        InputError: if they are in floating point.
-
-    >>> point_of(weights(A=[[2]], V=[[3]])).label
+    >>> point_of({"A": [[2]], "V": [["1/3"]]}, SingleLayer(1, 1)).label
     'point'
     """
-    if not w.is_exact:
-        raise InputError('the weights are in floating point; an engine needs exact ones, such as 3 or "1/3"')
-    A, V = matrix(w.A.tolist()), matrix(w.V.tolist())
+    with _opened(given) as arrays:
+        w = weights_of_layer(layer, arrays)
+        A, V = (matrix(_exact(entries, "the weights").tolist()) for entries in (w.A, w.V))
     return Point(A, V, known_preimages(A, V))
 
 
-def read_target(path: Path, layer: SingleLayer) -> tuple[Fraction, ...]:
-    """Read a point of the ambient space: ``{"y": [...]}`` with all N coordinates, or weights, as for a point.
+def target_of(given: Any, layer: SingleLayer) -> tuple[Fraction, ...]:
+    """A point of the ambient space: coordinates, under ``"y"`` in a file, or weights, as for a point.
 
     Raises:
-        InputError: if the file is missing, is not such JSON, or does not fit the layer.
+        InputError: if they are in floating point, or do not fit the layer.
     """
-    data = parsed("JSON", read_text(path), path)
-    if not isinstance(data, dict) or "y" not in data:
-        point = read_point(path, layer)
-        return tuple(coefficients(layer, point.A, point.V))
-    values = data["y"] if isinstance(data["y"], list) else []
-    return _exact([values], "y", (1, layer.ambient_dimension), path)[0]
+    with _opened(given) as target:
+        if isinstance(target, Mapping) and "y" in target:
+            target = target["y"]
+        if not isinstance(target, (Weights, Mapping)):
+            return tuple(_exact(compact(layer, target), "the coordinates").tolist())
+    point = point_of(given, layer)
+    return tuple(coefficients(layer, point.A, point.V))
 
 
-def read_slice(path: Path, layer: SingleLayer) -> Slice:
-    """Read a slice: ``{"origin": [...], "directions": [[...], [...], [...]]}``, N exact entries each.
+def slice_of(given: Any, layer: SingleLayer) -> Slice:
+    """A slice as it is, or by the path of its file.
 
-    The coordinates are called x, y, w unless ``"names"`` says otherwise.
+    The file holds ``{"origin": [...], "directions": [[...], [...], [...]]}``, N exact entries each. The
+    coordinates are called x, y, w unless ``"names"`` says otherwise.
 
     Raises:
-        InputError: if the file is missing, is not such JSON, or does not fit the layer.
+        InputError: if it is neither, the file is missing or no such JSON, or does not fit the layer.
     """
-    data = parsed("JSON", read_text(path), path)
-    if not isinstance(data, dict) or not {"origin", "directions"} <= set(data):
-        raise InputError(f'{path} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')
-    size = layer.ambient_dimension
-    [origin] = _exact([data["origin"]], "origin", (1, size), path)
-    first, second, third = _exact(data["directions"], "directions", (3, size), path)
-    names = data.get("names", ["x", "y", "w"])
-    if not isinstance(names, list) or len(names) != 3:
-        raise InputError(f"names in {path} must be three letters")
-    if not all(isinstance(name, str) for name in names):
-        raise InputError(f"names in {path} must be three different small letters")
-    return Slice(origin, (first, second, third), tuple(names))
-
-
-def slice_of(given: object, layer: SingleLayer) -> Slice:
-    """A slice as it is given: itself, or the path of its file.
-
-    Raises:
-        InputError: if it is neither, or as :func:`read_slice`.
-    """
-    if isinstance(given, (str, Path)):
-        return read_slice(Path(given), layer)
-    if not isinstance(given, Slice):
+    if isinstance(given, Slice):
+        return given
+    if not isinstance(given, (str, Path)):
         raise InputError(f"slice is {shown(given)}; give the path of a JSON file, or a Slice")
-    return given
+    data, size = parsed("JSON", read_text(Path(given)), given), layer.ambient_dimension
+    if not isinstance(data, dict) or not {"origin", "directions"} <= set(data):
+        raise InputError(f'{given} must hold {{"origin": [...], "directions": [[...], [...], [...]]}}')
+    origin, directions, names = data["origin"], data["directions"], data.get("names", ["x", "y", "w"])
+    with about(given):
+        vectors = scalars([origin, *directions] if isinstance(directions, list) else [], "the slice")
+        if vectors.shape != (4, size):
+            raise InputError(f"origin and the three directions must have {size} entries each")
+        first, *others = matrix(_exact(vectors, "the vectors"))
+        return Slice(first, tuple(others), tuple(names) if isinstance(names, list) else ())  # type: ignore[arg-type]
 
 
-def _exact(rows: object, name: str, shape: tuple[int, int], path: Path) -> Matrix:
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise InputError(f"{name} in {path} is not a matrix; write it as a list of rows, such as [[1, 2]]")
-    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
-        raise InputError(f"{name} in {path} must be {shape[0]} × {shape[1]}")
-    for entry in (entry for row in rows for entry in row):
-        exact = isinstance(entry, int) and not isinstance(entry, bool)
-        if not exact and not (isinstance(entry, str) and _RATIONAL.fullmatch(entry)):
-            written = json.dumps(entry)[:40]
-            raise InputError(
-                f'{name} in {path} has the entry {written}; write exact ones, such as 3 or "1/3"'
-            )
-    return matrix(rows)
+@contextmanager
+def _opened(given: Any) -> Iterator[Any]:
+    """The arrays of a file that is given by its path, in errors, too; or what is given.
+
+    A file without one of the endings of files of weights, such as a pipe of a shell, is read as JSON.
+    """
+    if not isinstance(given, (str, Path)):
+        yield given
+        return
+    path = Path(given)
+    arrays = WeightFile([path]) if path.suffix in ENDINGS else parsed("JSON", read_text(path), path)
+    with about(path):
+        yield arrays
+
+
+def _exact(array: Array, what: str) -> Array:
+    """An array of exact numbers that scripts can hold."""
+    if not is_exact(array):
+        raise InputError(f'{what} are in floating point; an engine needs exact ones, such as 3 or "1/3"')
+    if any(max(abs(x.numerator), x.denominator) >= 10**_MAX_DIGITS for x in array.flat):
+        raise InputError(f"{what} have an entry of more than {_MAX_DIGITS} digits, which no script can hold")
+    return array

@@ -217,19 +217,17 @@ Polynomials = tuple[Polynomial, ...]
 
 
 class Explicit(NamedTuple):
-    """Polynomials written out, and what is asked of them: a Gröbner basis, or the number of common zeros.
+    """Polynomials written out, of whose ideal a Gröbner basis is asked.
 
     Attributes:
         name: by which the answer is known.
         polynomials: at least one, of one ring over the field of the problem.
         eliminated: how many variables, the first ones, the basis is to be without.
-        finite: whether zeros are counted, of which there are finitely many.
     """
 
     name: str
     polynomials: Polynomials
     eliminated: int = 0
-    finite: bool = False
 
     @property
     def ring(self) -> PolynomialRing:
@@ -249,7 +247,7 @@ def graph(values: Sequence[Polynomial], coordinates: Iterable[Variable], p: int)
     >>> from agattn import SingleLayer
     >>> from agattn.systems.catalogue import build
     >>> build("implicit-ideal", SingleLayer(1, 1)).systems["graph"]
-    Explicit(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2, finite=False)
+    Explicit(name='graph', polynomials=(-a_(1,1) + y_(1,1,1,1),), eliminated=2)
     """
     own = values[0].ring.variables
     ring = PolynomialRing((*own, *coordinates), p)
@@ -333,8 +331,7 @@ class Task(Generic[A]):
             where nothing is left to check, :class:`~agattn.systems.consistency.NoChecks` with the reason.
         systems: the polynomials written out, for engines that have no language to build them in; none where
             these engines are not asked.
-        values: the values of an answer by name, from the Gröbner bases of these systems, or of finitely many
-            zeros the numbers, with multiplicity and without.
+        values: the values of an answer by name, from the Gröbner bases of these systems.
 
     Raises:
         TypeError: if engines are asked and there is no ``check``.

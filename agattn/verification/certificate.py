@@ -90,11 +90,6 @@ class Certificate(Described, dict[str, Any]):
         return {claim["id"]: claim["reason"] for claim in self["claims"] if "reason" in claim}
 
     @property
-    def certified(self) -> list[str]:
-        """The claims that are certified."""
-        return [*self.verdicts]
-
-    @property
     def verdicts(self) -> dict[str, str]:
         """The verdicts that are certified, by claim."""
         return {claim["id"]: claim["verdict"] for claim in self["claims"] if "verdict" in claim}
@@ -114,9 +109,9 @@ class CertifiedClaims(Result, name="certificate"):
     certificate: Key[Mapping[str, Any], "The certificate, which `agattn check` reads from a file of its own."]
 
     @classmethod
-    def of(cls, architecture: Any, found: Certificate, file: str | None) -> CertifiedClaims:
+    def of(cls, architecture: Any, made: Certificate, file: str | None) -> CertifiedClaims:
         """The document about a certificate that was written into a file, or nowhere."""
-        return cls(architecture, file, found.verdicts, found.uncertified, found.as_json())
+        return cls(architecture, file, made.verdicts, made.uncertified, made.as_json())
 
     def summary(self) -> str:
         """How many claims are certified, in a line."""
@@ -172,27 +167,27 @@ def certify(
     >>> found = certify(network, ["agattn.deep-zeros", "corollary-3.8"])
     >>> print(found)
     Certificate of M(3,3,2; 3,3), t ≥ 2: 2 claims, 1 certified (1 confirmed, 0 refuted)
-    >>> found.certified, [*found.uncertified]
+    >>> [*found.verdicts], [*found.uncertified]
     (['agattn.deep-zeros'], ['corollary-3.8'])
     """
-    known = as_attention(architecture)
-    check_certifiable(known, claims)
-    chosen, kind = claims_about(known, tuple(claims)), _kind(known)
+    subject = as_attention(architecture)
+    check_certifiable(subject, claims)
+    chosen, kind = claims_about(subject, tuple(claims)), _kind(subject)
     able = {claim.id: claim.certificate for claim in chosen if claim.id in kind.RECORDS}
-    native = verify(known, [*able], "native", force=True).verdicts if able else ()
-    _compare(known, native, verdicts)
-    found, generator = {verdict.claim: verdict for verdict in native}, np.random.default_rng(0)
-    records = [_record(known, claim, found.get(claim.id), generator) for claim in chosen]
+    native = verify(subject, [*able], "native", force=True).verdicts if able else ()
+    _compare(subject, native, verdicts)
+    judged, generator = {verdict.claim: verdict for verdict in native}, np.random.default_rng(0)
+    records = [_record(subject, claim, judged.get(claim.id), generator) for claim in chosen]
     if not any("verdict" in record for record in records):
         reasons = _reasons(record for record in records if not able or record["id"] in able)
-        raise InputError(f"{known.name} cannot be certified: {'; '.join(reasons)}")
+        raise InputError(f"{subject.name} cannot be certified: {'; '.join(reasons)}")
     document = {
         "format": checker.FORMAT,
-        "about": f"{known}, computed natively by agattn {__version__}",
-        **_subject(known, any(isinstance(proof, Proof) and proof.spaces for proof in able.values())),
+        "about": f"{subject}, computed natively by agattn {__version__}",
+        **_subject(subject, any(isinstance(proof, Proof) and proof.spaces for proof in able.values())),
         "claims": records,
     }
-    return _accepted(document, str(known))
+    return _accepted(document, str(subject))
 
 
 def _kind(architecture: Architecture) -> type[checker.Subject]:
@@ -259,25 +254,25 @@ def check_certifiable(architecture: Architecture, claims: Sequence[str] = ()) ->
     agattn.errors.InputError: no claim about this model has a certificate; layers
     and networks of attention have some
     """
-    known = as_attention(architecture)
-    chosen = claims_about(known, tuple(claims))
-    able = [claim.id for claim in claims_about(known) if isinstance(claim.certificate, Proof)]
+    given = as_attention(architecture)
+    chosen = claims_about(given, tuple(claims))
+    able = [claim.id for claim in claims_about(given) if isinstance(claim.certificate, Proof)]
     if not able:
         raise InputError(
-            f"no claim about this {known.kind} has a certificate; layers and networks of attention have some"
+            f"no claim about this {given.kind} has a certificate; layers and networks of attention have some"
         )
     if not any(claim.id in able for claim in chosen):
         names, have = ", ".join(claim.id for claim in chosen), "has" if len(chosen) == 1 else "have"
         raise InputError(f"{names} {have} no certificate; only {', '.join(able)} have one")
-    if known.t < 2:
-        raise InputError(f"t is {known.t}; a certificate needs t ≥ 2")
-    size, most, what = known.parameters, checker.COORDINATES, "parameters"
-    if isinstance(known, SingleLayer):
-        size, most, what = known.ambient_dimension, MOST_COORDINATES, "coordinates"
-    elif isinstance(known, Network):
-        return _check_reduced(known)
+    if given.t < 2:
+        raise InputError(f"t is {given.t}; a certificate needs t ≥ 2")
+    size, most, what = given.parameters, checker.COORDINATES, "parameters"
+    if isinstance(given, SingleLayer):
+        size, most, what = given.ambient_dimension, MOST_COORDINATES, "coordinates"
+    elif isinstance(given, Network):
+        return _check_reduced(given)
     if size > most:
-        raise TooLargeError(f"{known.name} has {size} {what}; certificates are made for at most {most}")
+        raise TooLargeError(f"{given.name} has {size} {what}; certificates are made for at most {most}")
 
 
 def _check_reduced(network: Network) -> None:
@@ -334,9 +329,9 @@ def make_learning_certificate(layer: SingleLayer, softmax: bool = False) -> Cert
 
 
 def _compare(layer: Architecture, native: Iterable[Verdict], others: Iterable[Verdict]) -> None:
-    found = {verdict.claim: verdict.status for verdict in native}
+    statuses = {verdict.claim: verdict.status for verdict in native}
     for verdict in others:
-        mine = found.get(verdict.claim)
+        mine = statuses.get(verdict.claim)
         if verdict.status in DECIDED and mine in DECIDED and verdict.status is not mine:
             raise DisagreementError(
                 f"{layer.name}: {verdict.claim} is {verdict.status} by {verdict.engine}, but natively {mine}"
@@ -427,10 +422,10 @@ def _merge(K: Rows, Q: Rows) -> tuple[Rows, Rows]:
     """
     first: dict[frozenset[tuple[int, ...]], int] = {}
     sums: Rows = {}
-    for row, found in K.items():
-        place = first.setdefault(found, row)
-        sums[place] = sums.get(place, frozenset()) | Q.get(row, frozenset())
-    return sums, {row: found for found, row in first.items()}
+    for row, vector in K.items():
+        equal = first.setdefault(vector, row)
+        sums[equal] = sums.get(equal, frozenset()) | Q.get(row, frozenset())
+    return sums, {row: vector for vector, row in first.items()}
 
 
 def _equation(equation: Equation) -> list[list[Any]]:

@@ -34,24 +34,29 @@ stratum (1,1,2): 4 real critical points of 10 complex ones (all: proved, by elim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import flint
 
-from agattn.algebra.echelon import rational
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import SingleLayer, one_layer
 from agattn.calls import one_of
 from agattn.engines.catalogue import MSOLVE, SINGULAR, able, engine_name, engine_named
-from agattn.engines.critical_points import count_critical_points, countable
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve import solve
-from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError, argument
-from agattn.geometry.critical_points.charts import GENERAL, chart_of
+from agattn.engines.run import run
+from agattn.errors import (
+    DisagreementError,
+    EngineNotFoundError,
+    InputError,
+    TooLargeError,
+    UndecidedError,
+    argument,
+)
+from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of
 from agattn.geometry.critical_points.counts import (
     CriticalPoints,
     CriticalSet,
@@ -61,12 +66,14 @@ from agattn.geometry.critical_points.counts import (
 )
 from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
-from agattn.geometry.critical_points.loss import Loss, loss
+from agattn.geometry.critical_points.loss import Loss, loss, turned
 from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite
 from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
 from agattn.limits import limits, log, steps, takes
-from agattn.systems.critical_tasks import MAX_VARIABLES
+from agattn.systems.catalogue import build, check_field, task_named
+from agattn.systems.critical_tasks import MAX_VARIABLES, LowerStrataError
+from agattn.systems.problem import Task
 
 #: The engines that count; the first that is installed is asked. Singular is the fastest.
 ORDER = tuple(engine.name for engine in sorted(able("critical-points"), key=lambda e: e is not SINGULAR))
@@ -217,6 +224,89 @@ def _difference(counted: CriticalPoints, stratum: Stratum, proved: str) -> str:
     return f"{counted.engine} says that there are {points}, {over}; {proved}"
 
 
+# By an engine: over two finite fields in two charts, or over ℚ ---------------------------------------------
+
+#: Each with its own charts; the third decides where two disagree.
+PRIMES = (32003, 32009, 31991)
+
+Counts = Mapping[Stratum, CriticalSet]
+
+
+def count_critical_points(
+    loss: Loss,
+    installation: Installation,
+    *,
+    method: str = "weights",
+    smooth: bool = False,
+    characteristic: int | None = None,
+) -> CriticalPoints:
+    """The complex critical points of a loss on the smooth part of M̄ and on each singular stratum.
+
+    Args:
+        loss: the loss. One that no seed drew may have critical points outside of a chart; they are counted
+            after changes of basis, others for each field, which move them to general places.
+        installation: the engine.
+        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄
+            with multipliers, for the smooth part alone.
+        smooth: leave out the strata of singular points.
+        characteristic: of the field: 0, or a prime; by default the two of :data:`PRIMES` which agree first.
+
+    Raises:
+        InputError: for t = 1.
+        TooLargeError: for layers beyond what engines finish.
+        EngineError: if the engine does not finish or fails.
+        UndecidedError: if three primes give three answers.
+    """
+    task = countable(loss.layer, method, characteristic)
+    answers: dict[int, Counts] = {}
+    for seed, prime in enumerate(PRIMES if characteristic is None else (characteristic,), FIRST):
+        log.info(f"over {f'ZZ/{prime}' if prime else 'QQ'}")
+        general, chart = (loss, seed) if loss.drawn else (turned(loss, prime), FIRST)
+        counts = _ask(installation, task.name, smooth, general, prime, chart)
+        agreeing = [p for p, other in answers.items() if other == counts]
+        answers[prime] = counts
+        if agreeing or characteristic is not None:
+            engine = f"{installation.engine.name} {installation.version}"
+            primes, exact = (*agreeing, prime), installation.engine.proves
+            return CriticalPoints(loss, counts, primes, engine, method, exact=exact)
+    each = "; ".join(f"modulo {p}: {', '.join(map(str, counts.values()))}" for p, counts in answers.items())
+    other = argument("characteristic", 0)
+    raise UndecidedError(f"the numbers of critical points differ, {each}; try {other}")
+
+
+def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Task[SingleLayer]:
+    """The task that counts the critical points on a layer by this method, over this field.
+
+    Raises:
+        InputError: if the characteristic is no prime that engines take, or t = 1.
+        TooLargeError: for layers beyond what engines finish.
+    """
+    task = task_named("critical-points" if method == "weights" else "critical-equations")
+    if not layer.has_orbits:
+        build(task.name, layer)  # which refuses one token
+    if not limits().force and (reason := task.infeasible(layer)):
+        raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
+    check_field(characteristic or 0)
+    return task
+
+
+def _ask(installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, chart: int) -> Counts:
+    """What an engine finds over a field; where it meets lower strata, asked once more outside of them."""
+    more = {"chart": chart, "smooth": smooth} if task == "critical-points" else {}
+
+    def ask(strictly: bool | None = None) -> Counts:
+        problem = build(task, loss.layer, prime, seed=0, loss=loss, strictly=strictly, **more)
+        counts: Counts = task_named(task).read(run(problem, installation).answer)
+        return counts
+
+    try:
+        return ask()
+    except LowerStrataError:
+        return ask(strictly=True)
+
+
+# All real ones ----------------------------------------------------------------------------------------------
+
 _BITS = 256
 
 
@@ -247,18 +337,18 @@ def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
 
 def as_counts(loss: Loss, parts: Sequence[RealPart]) -> CriticalPoints | None:
     """The numbers of complex critical points that were found with the real ones, if all are known."""
-    layer, found = loss.layer, {}
+    layer, counts = loss.layer, {}
     for part in parts:
         if part.complex_number is None:
             return None
         if part.regular or singular_by_ranks(layer, part.stratum):
-            found[part.stratum] = CriticalSet(0 if part.complex_number else -1, part.complex_number)
+            counts[part.stratum] = CriticalSet(0 if part.complex_number else -1, part.complex_number)
     by = {part.found_by for part in parts}
     native = by == {ELIMINATION}
     engine = " and ".join(sorted(by))
     return CriticalPoints(
         loss,
-        found,
+        counts,
         (0,),
         engine,
         ELIMINATION if native else "weights",
@@ -291,31 +381,25 @@ def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:
     size = len(equations)
     if (avoided := chart.avoided) is not None:
         equations = _without(equations, avoided)
-    found = solve(equations, precision=_BITS, installation=installation)
-    if found.dimension > 0:
+    solutions = solve(equations, installation)
+    if solutions.dimension > 0:
         raise InputError(
             f"the equations of critical points on {chart.name} of {layer.name} have infinitely many "
-            f"solutions: in a chart, a set of dimension {found.dimension} and degree {found.degree}"
+            f"solutions: in a chart, a set of dimension {solutions.dimension} and degree {solutions.degree}"
         )
+    real, others = list[list[Any]](), list[list[Any]]()
     with flint.ctx.workprec(_BITS):
-        candidates = [
-            [flint.arb(rational((low + high) / 2)) for low, high in box[:size]] for box in found.boxes
-        ]
-        others = found.parametrization.complex_points() if found.parametrization else []
-        others = [point[:size] for point in others]
-        real = [[_ball(*interval) for interval in box[:size]] for box in found.boxes]
+        if solutions.parametrization is not None:
+            real = [point[:size] for point in solutions.parametrization.real_points(_BITS)]
+            others = [point[:size] for point in solutions.parametrization.complex_points()]
+        candidates = [[x.mid() for x in point] for point in real]
         # A special loss has solutions on lower strata as well, which are not to be counted.
         all_inside = all(map(chart.is_inside, [*real, *others]))
     # The losses of the theorem are those of data, and their limits.
-    known = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
-    bound = generic_ed_degree(layer) if known else None
-    number = found.degree if all_inside else None
+    of_theorem = chart.regular and loss.metric in ("data", "generic", "gaussian") and layer.d_out <= MAX_OUT
+    bound = generic_ed_degree(layer) if of_theorem else None
+    number = solutions.degree if all_inside else None
     return CriticalEquations(chart, loss).part_near(candidates, number, str(installation), others, bound)
-
-
-def _ball(low: Fraction, high: Fraction) -> Any:
-    """A ball that contains an interval."""
-    return flint.arb(rational((low + high) / 2), rational((high - low) / 2))
 
 
 def _without(equations: Sequence[Polynomial], avoided: Polynomial) -> list[Polynomial]:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -106,38 +107,23 @@ def verify(
     if not limits().force:
         check_size(layer)
     with limited(force=False):  # the size of the architecture alone is forced
-        kept = None if keep is None else Path(keep)
-        return _report(layer, chosen, engine, characteristic, eliminate, kept)
-
-
-def _report(
-    layer: Architecture,
-    chosen: Sequence[Claim[Any]],
-    engine: str,
-    characteristic: int | None,
-    eliminate: bool,
-    keep: Path | None,
-) -> Report:
-    """The verdicts on some claims."""
-    started = time.monotonic()
-    work = _Work(layer, engine, characteristic, eliminate, keep)
-    if engine != "auto":
-        work.do(_tasks(chosen, layer), natively=engine == "native")
-    else:
-        work.do([task for task in _tasks(chosen, layer) if task.native], natively=True)
-        open_ = [claim for claim in chosen if _is_open(work.by_findings(claim))]
-        work.do(
-            [t for t in _tasks(open_, layer) if t.results and t not in work.findings.found], natively=False
+        started = time.monotonic()
+        work = _Work(layer, engine, characteristic, eliminate, None if keep is None else Path(keep))
+        if engine != "auto":
+            work.do(_tasks(chosen, layer), natively=engine == "native")
+        else:
+            work.do([task for task in _tasks(chosen, layer) if task.native], natively=True)
+            open_ = _tasks((claim for claim in chosen if _is_open(work.by_findings(claim))), layer)
+            work.do([t for t in open_ if t.results and t not in work.findings.found], natively=False)
+        return Report(
+            layer,
+            tuple(work.judge(claim) for claim in chosen),
+            tuple(work.runs),
+            tuple(work.troubles),
+            work.engine_failed,
+            time.monotonic() - started,
+            characteristic or 0,
         )
-    return Report(
-        layer,
-        tuple(work.judge(claim) for claim in chosen),
-        tuple(work.runs),
-        tuple(work.troubles),
-        work.engine_failed,
-        time.monotonic() - started,
-        characteristic or 0,
-    )
 
 
 def _tasks(claims: Iterable[Claim[Any]], layer: Architecture) -> list[Task[Any]]:
@@ -150,29 +136,26 @@ def _is_open(verdict: Verdict) -> bool:
     return verdict.status is Status.UNDECIDED or verdict.computed is None or bool(verdict.scope)
 
 
+@dataclass
 class _Work:
     """Does tasks in parallel, natively or by engines, and remembers what came of it."""
 
-    def __init__(
-        self,
-        layer: Architecture,
-        engine: str = "auto",
-        characteristic: int | None = None,
-        eliminate: bool = False,
-        keep: Path | None = None,
-    ) -> None:
-        self.layer: Any = layer
-        self.engine, self.characteristic = engine, characteristic
-        self.eliminate, self.keep = eliminate, keep
-        self.findings = Findings({}, {})
-        self.natively: dict[Task[Any], Finding | str] = {}
-        self.runs: list[Run] = []
-        self.troubles: list[str] = []
-        self.engine_failed = False
-        self.judged: dict[str, tuple[object, Verdict]] = {}
+    layer: Any
+    engine: str
+    characteristic: int | None
+    eliminate: bool
+    keep: Path | None
+    findings: Findings = field(default_factory=lambda: Findings({}, {}))
+    natively: dict[Task[Any], Finding | str] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+    engine_failed: bool = False
+    judged: dict[str, tuple[object, Verdict]] = field(default_factory=dict)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    engines_running: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(WORKERS))
+
+    def __post_init__(self) -> None:
         self.installations = self._locate()
-        self.cancelled = threading.Event()
-        self.engines_running = threading.Semaphore(WORKERS)
 
     def _locate(self) -> list[Installation]:
         """The engines to use, in order of preference; notes trouble with an engine that the user named."""
@@ -180,17 +163,17 @@ class _Work:
             return []
         if self.engine not in ("auto", "all"):
             return [locate(engine_named(self.engine))]
-        found = []
+        installations = []
         for engine in ENGINES.values():
             try:
-                found.append(locate(engine))
+                installations.append(locate(engine))
             except EngineNotFoundError as error:
                 misnamed = isinstance(error, EngineVariableError)
                 if self.engine == "all" and (misnamed or engine.proves):
                     raise
                 if misnamed:
                     self.troubles.append(str(error))
-        return found
+        return installations
 
     def do(self, tasks: Sequence[Task[Any]], natively: bool) -> None:
         """Do tasks, two at a time, and add to the findings.
@@ -340,10 +323,10 @@ class _Work:
                 names = " and ".join(there.engine.title for there in self.installations)
                 failures = [f"{names} cannot find {task.finds}"]
             return "; ".join(failures) or f"no engine was found; install them with: {INSTALL}"
-        for one, other in itertools.pairwise(findings):
-            if one.value != other.value:
-                said = "; ".join(f"{f.engines[0]} says {f.value}" for f in (one, other))
-                raise DisagreementError(f"{self.layer.name}: the engines disagree about {task.finds}. {said}")
+        for pair in itertools.pairwise(findings):
+            if pair[0].value != pair[1].value:
+                both = "; ".join(f"{finding.engines[0]} says {finding.value}" for finding in pair)
+                raise DisagreementError(f"{self.layer.name}: the engines disagree about {task.finds}. {both}")
         alone = f" (alone: {'; '.join(failures)})" if failures and len(findings) == 1 else ""
         return Finding(
             findings[0].value,

@@ -3,18 +3,18 @@
 import itertools
 from fractions import Fraction
 
+import flint
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agattn.algebra.echelon import rational
 from agattn.algebra.graded_ideals import hilbert_series
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import SingleLayer
-from agattn.engines import msolve
 from agattn.engines.catalogue import MSOLVE
 from agattn.engines.locate import locate
-from agattn.engines.msolve import groebner_basis, read_solutions, solve, write_system
-from agattn.engines.msolve_lists import read_basis, read_numbers
+from agattn.engines.msolve import groebner_basis, read, read_basis, read_solutions, solve, write_system
 from agattn.engines.run import run
 from agattn.errors import (
     EngineCrashedError,
@@ -24,6 +24,7 @@ from agattn.errors import (
     TranscriptError,
 )
 from agattn.evidence import Evidence
+from agattn.geometry.critical_points.loss import loss
 from agattn.limits import limited
 from agattn.systems.catalogue import build
 
@@ -32,9 +33,10 @@ x, y, z = R.gens
 THIRD = Fraction(1, 3)
 
 
-def holds(box, point):
-    """Whether a box contains a point with coordinates in ℚ."""
-    return all(low <= value <= high for (low, high), value in zip(box, point, strict=True))
+def holds(balls, point):
+    """Whether balls contain the coordinates of a point, in ℚ."""
+    with flint.ctx.workprec(500):
+        return all(ball.contains(rational(value)) for ball, value in zip(balls, point, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -51,34 +53,37 @@ def holds(box, point):
     ],
 )  # fmt: skip
 def test_solutions_known_by_hand(msolve_installation, system, degree, points, real):
-    found = solve(system, installation=msolve_installation)
-    assert (found.dimension, found.degree, found.points) == (0, degree, points)
-    assert found.parametrization.satisfies(system)
-    assert len(found.boxes) == len(real)
-    assert all(any(holds(box, point) for box in found.boxes) for point in real)
-    assert found.evidence is Evidence.MODULAR
+    solutions = solve(system, msolve_installation)
+    parametrization = solutions.parametrization
+    assert (solutions.dimension, solutions.degree, parametrization.points) == (0, degree, points)
+    assert parametrization.satisfies(system)
+    found = parametrization.real_points(128)
+    assert len(found) == len(real)
+    assert all(any(holds(balls, point) for balls in found) for point in real)
+    assert solutions.evidence is Evidence.MODULAR
 
 
-def test_boxes_are_as_sharp_as_asked_and_disjoint(msolve_installation):
+def test_real_points_are_as_sharp_as_asked_and_apart(msolve_installation):
     system = [x**2 - 2, (y - x) * (y - x - Fraction(1, 2**70)), z - y**2]
+    parametrization = solve(system, msolve_installation).parametrization
     for precision in (8, 300):
-        boxes = solve(system, precision=precision, installation=msolve_installation).boxes
-        assert len(boxes) == 4
-        for box in boxes:
-            (a, b), _, _ = box
-            assert 0 < a**2 <= 2 <= b**2 or 0 < b**2 <= 2 <= a**2
-            assert all(high - low <= 4 * max(1, abs(low)) / Fraction(2**precision) for low, high in box)
-        for one, other in itertools.combinations(boxes, 2):
-            assert any(b < c or d < a for (a, b), (c, d) in zip(one, other, strict=True))
+        points = parametrization.real_points(precision)
+        assert len(points) == 4
+        with flint.ctx.workprec(500):
+            for point in points:
+                assert (point[0] ** 2).contains(2)
+                assert all(ball.rad() * 2**precision <= max(1, abs(ball.mid())) for ball in point)
+        for one, other in itertools.combinations(points, 2):
+            assert not all(a.overlaps(b) for a, b in zip(one, other, strict=True))
 
 
 def test_no_solutions_and_infinitely_many(msolve_installation):
-    none = solve([x, x + 1], installation=msolve_installation)
-    assert (none.dimension, none.degree, none.points, none.boxes) == (-1, 0, 0, ())
+    none = solve([x, x + 1], msolve_installation)
+    assert (none.dimension, none.degree, none.parametrization) == (-1, 0, None)
     # A plane, with multiplicity 2, and a line.
-    many = solve([x**2 * y, x**2 * z], installation=msolve_installation)
-    assert (many.dimension, many.degree, many.points, many.parametrization) == (2, 2, None, None)
-    everything = solve([R.zero()], installation=msolve_installation)
+    many = solve([x**2 * y, x**2 * z], msolve_installation)
+    assert (many.dimension, many.degree, many.parametrization) == (2, 2, None)
+    everything = solve([R.zero()], msolve_installation)
     assert (everything.dimension, everything.degree) == (3, 1)
 
 
@@ -95,51 +100,39 @@ def test_the_groebner_basis_of_points_has_their_ideal(msolve_installation, data)
         f *= u - a
     for b in ys:
         g *= v - b
-    basis = groebner_basis([f + g * (u + 3 * v), g], installation=msolve_installation)
+    basis = groebner_basis([f + g * (u + 3 * v), g], msolve_installation)
     assert (basis.dimension, basis.degree) == (0, len(xs) * len(ys))
     assert all(h(a, b) == 0 for h in basis.polynomials for a in xs for b in ys)
 
 
-def test_a_basis_over_the_rationals_and_an_elimination_ideal(msolve_installation):
+def test_a_basis_over_the_rationals(msolve_installation):
     twisted = [x - z**2 / 2, y - z**3]
-    basis = groebner_basis(twisted, installation=msolve_installation)
+    basis = groebner_basis(twisted, msolve_installation)
     assert (basis.dimension, basis.degree, basis.ring) == (1, 3, R)
-    ring = PolynomialRing(["z", "x", "y"])
-    w, a, b = ring.gens
-    for prime in (None, 32003, 2**31 - 1):
-        found = groebner_basis(
-            [a - w**2 / 2, b - w**3], eliminate=1, prime=prime, installation=msolve_installation
-        )
-        small = PolynomialRing(["x", "y"], prime or 0)
-        u, v = small.gens
-        assert found.ring == small
-        [f] = found.polynomials
-        assert f * 8 == f.terms[(3, 0)] * (8 * u**3 - v**2)
-        assert (found.dimension, found.degree) == (1, 3)
-    assert groebner_basis([x, x + 1], installation=msolve_installation).dimension == -1
-    nothing = groebner_basis([R.zero()], installation=msolve_installation)
+    assert groebner_basis([x, x + 1], msolve_installation).dimension == -1
+    nothing = groebner_basis([R.zero()], msolve_installation)
     assert (nothing.polynomials, nothing.dimension, nothing.degree) == ((), 3, 1)
 
 
 def test_coefficients_that_msolve_would_read_wrong_are_written_as_residues(msolve_installation):
     """Modulo p msolve takes 3/2 for 3, and cuts long numbers off."""
-    basis = groebner_basis([Fraction(3, 2) * x - 10**30], prime=101, installation=msolve_installation)
+    modular = PolynomialRing(["x", "y", "z"], 101).gens[0]
+    basis = groebner_basis([Fraction(3, 2) * modular - 10**30], msolve_installation)
     [f] = basis.polynomials
     assert f(10**30 * 2 * pow(3, -1, 101) % 101, 0, 0) == 0
     assert write_system([Fraction(3, 2) * x - 10**30]).splitlines() == ["x,y,z", "0", f"3/2*x-{10**30}"]
 
 
 def test_what_cannot_be_asked(msolve_installation):
+    msolve = msolve_installation
     modular = PolynomialRing(["x"], 7).gens
     for ask, reason in [
-        (lambda: solve([]), "no polynomials"),
-        (lambda: solve(modular), "over QQ"),
-        (lambda: solve([x], precision=0), "the precision is 0 bits"),
-        (lambda: solve([x, *PolynomialRing(["x"]).gens]), "different rings"),
-        (lambda: groebner_basis([x / 7], prime=7), "no residue modulo 7"),
-        (lambda: groebner_basis([x], prime=2**31 + 11), "primes up to 2147483647"),
-        (lambda: groebner_basis([PolynomialRing([]).one()]), "no variables"),
-        (lambda: solve(PolynomialRing(["A"]).gens), "msolve calls a variable that it adds A"),
+        (lambda: solve([], msolve), "no polynomials"),
+        (lambda: solve(modular, msolve), "over QQ"),
+        (lambda: solve([x, *PolynomialRing(["x"]).gens], msolve), "different rings"),
+        (lambda: groebner_basis(PolynomialRing(["x"], 2**31 + 11).gens, msolve), "primes up to 2147483647"),
+        (lambda: groebner_basis([PolynomialRing([]).one()], msolve), "no variables"),
+        (lambda: solve(PolynomialRing(["A"]).gens, msolve), "msolve calls a variable that it adds A"),
     ]:
         with pytest.raises(InputError, match=reason):
             ask()
@@ -153,16 +146,16 @@ def test_limits_and_crashes(msolve_installation, fakes, monkeypatch):
     ]
     monkeypatch.setenv("PATH", f"{fakes.folder}:/usr/bin:/bin")  # scripts for the shell need its tools
     with pytest.raises(EngineTimeoutError, match="time limit"), limited(timeout=0.3):
-        solve(hard, installation=msolve_installation)
+        solve(hard, msolve_installation)
     fakes.write("msolve", "echo no >&2; exit 7")
     with pytest.raises(EngineCrashedError, match="exit status 7: no"):
-        solve([x])
+        solve([x], locate(MSOLVE))
     fakes.write("msolve", "kill -SEGV $$")  # as it ends when it gets no memory
     with (
         pytest.raises(EngineMemoryError, match="with 500 MiB allowed; raise memory"),
         limited(timeout=10, memory=500),
     ):
-        solve([x])
+        solve([x], locate(MSOLVE))
 
 
 PRINTED = """[0, [0,
@@ -176,12 +169,7 @@ PRINTED = """[0, [0,
 [
 [[3, [6, 0, -4, 0]],
 1]
-]]]],[1,
-[[[-5308871539 / 2^33, -679535556991 / 2^40], [-455436079300427 / 2^48, -227718039650213 / 2^47]],
-[[-13898806131 / 2^33, -1779047184767 / 2^40], [-43490275647443 / 2^46, -21745137823721 / 2^45]],
-[[1779047184767 / 2^40, 13898806131 / 2^33], [21745137823721 / 2^45, 43490275647443 / 2^46]],
-[[679535556991 / 2^40, 5308871539 / 2^33], [227718039650213 / 2^47, 455436079300427 / 2^48]]]
-]]:
+]]]]]:
 """
 
 
@@ -191,25 +179,15 @@ def test_what_is_no_list_of_msolve_is_refused_whatever_it_is():
     for old, new in [
         ("[0, 1]", f"[{long}, 1]"), ("1]\n]]]]", "0]\n]]]]"), ("['x1', 'x2']", "['x1', 3]"),
         ("[4, [", "[[], ["),
-        ("2^33", f"2^{long}"), ("[3, [0, -6", "[3, ['a', -6"), ("[4, [1,", "[4, [1.5,"), ("[1,", "[" * 10**5),
+        ("[3, [0, -6", "[3, ['a', -6"), ("[4, [1,", "[4, [1.5,"), ("[1,", "[" * 10**5),
     ]:  # fmt: skip
         assert old in PRINTED
-        for read in (read_solutions, read_numbers):
-            with pytest.raises(TranscriptError):
-                read(PRINTED.replace(old, new, 1), two)
+        with pytest.raises(TranscriptError):
+            read_solutions(PRINTED.replace(old, new, 1), two)
     header = "#Reduced Groebner basis data\n#---\n#field characteristic: {0}\n#variable order: x1, x2\n"
     header += "#monomial order: a\n#length of basis: {0} elements\n#---\n[x1^{0}]:"
     with pytest.raises(TranscriptError):
         read_basis(header.format(long), two)
-
-
-def test_a_half_is_written_without_an_exponent():
-    """Ends of a box are integers over powers of 2, and the first power is no 2^1; 20 is no power of it."""
-    two = PolynomialRing(["x1", "x2"])
-    halves = PRINTED.replace("-5308871539 / 2^33, -679535556991 / 2^40", "-1 / 2, 3 / 2")
-    assert read_solutions(halves, two)[3][0][0] == (Fraction(-1, 2), Fraction(3, 2))
-    with pytest.raises(TranscriptError):
-        read_solutions(PRINTED.replace("/ 2^33", "/ 20", 1), two)
 
 
 def test_damaged_solutions_are_refused(fakes):
@@ -226,10 +204,9 @@ def test_damaged_solutions_are_refused(fakes):
     ]
     for text in texts:
         try:
-            dimension, degree, parametrization, boxes = read_solutions(text, two)
+            dimension, degree, parametrization = read_solutions(text, two)
             if not parametrization.satisfies(system, 2**61 - 1):
                 raise TranscriptError("no solutions")
-            msolve._check_same(parametrization.boxes(20), boxes)
         except TranscriptError:
             refused += 1
             continue
@@ -240,14 +217,17 @@ def test_damaged_solutions_are_refused(fakes):
 
 
 @pytest.fixture(scope="module")
-def fiber_transcript(msolve_installation):
-    return run(build("fiber", SingleLayer(2, 1)), msolve_installation)
+def several_answers(msolve_installation):
+    problem = build(
+        "critical-points", SingleLayer(2, 1), 32003, loss=loss(SingleLayer(2, 1), "bombieri-weyl")
+    )
+    return run(problem, msolve_installation)
 
 
-def test_damaged_answers_of_scripts_are_refused(fiber_transcript):
+def test_damaged_answers_of_scripts_are_refused(several_answers):
     """Within the block every letter counts: changed, left out, doubled or cut off there, all is refused."""
-    problem, text = fiber_transcript.problem, fiber_transcript.transcript
-    assert MSOLVE.read(text, problem).integers == fiber_transcript.answer.integers
+    problem, text = several_answers.problem, several_answers.transcript
+    assert read(text, problem).integers == several_answers.answer.integers
     start, end = text.index("agattn-data"), text.rindex("\n")
     damaged = [text[:n] for n in range(0, end - 12, 29)]  # the names in the last line are checked, too
     for n in range(start, end, 5):
@@ -262,30 +242,31 @@ def test_damaged_answers_of_scripts_are_refused(fiber_transcript):
         ]
     for one in damaged:
         with pytest.raises(TranscriptError):
-            MSOLVE.read(one, problem)
+            read(one, problem)
 
 
 def test_answers_that_are_whole_and_wrong_are_refused(fakes, monkeypatch):
-    """Lists of another system, no lists, infinitely many solutions, another task's answer."""
-    problem = build("membership", SingleLayer(2, 1, 1), target=tuple(map(Fraction, (2, 3, 1, 4, 6, 3))))
+    """Bases of another system, or no bases, and one of too small an image."""
+    problem = build("hilbert-function", SingleLayer(1, 1), max_degree=1)
     monkeypatch.setenv("PATH", f"{fakes.folder}:/usr/bin:/bin")
     header = "#Reduced Groebner basis data\n#---\n#field characteristic: {}\n#variable order: {}\n"
     header += "#monomial order: graded reverse lexicographical\n#length of basis: {}\n#---\n{}:"
-    names = "a_1_1, a_1_2, a_2_1, a_2_2, v_1_1, v_1_2"
+    names = "a_1_1, v_1_1, y_1_1_1_1"
     for said, reason in [
-        (header.format(0, names, "1 element", "[1]"), None),
+        (header.format(0, names, "1 element", "[a_1_1-y_1_1_1_1]"), None),
         (header.format(7, names, "1 element", "[1]"), "a basis of another ring"),
         (header.format(0, "x, y", "1 element", "[1]"), "a basis of another ring"),
         (header.format(0, names, "2 elements", "[1]"), "1 elements of a basis of 2"),
         (header.format(0, names, "1 element", "[b]"), "no power of a variable"),
         (header.format(0, names, "1 element", "[a_1_1 2]"), "stands where a term was due"),
         (header.format(0, names, "1 element", "[a_1_1+a_1_1]"), "twice, or zero"),
+        (header.format(0, names, "1 element", "[y_1_1_1_1]"), "the value in degree 1 is 0"),
         ("[-1]:", "no whole basis"),
         ("", "no whole basis"),
     ]:
         fakes.write_python("msolve", f"print({said!r})")
         if reason is None:
-            assert run(problem, locate(MSOLVE)).answer.integers == {"member": 0}
+            assert run(problem, locate(MSOLVE)).answer.integers == {"values": 1, "value@1": 1}
             continue
         with pytest.raises(TranscriptError, match=reason):
             run(problem, locate(MSOLVE))

@@ -10,7 +10,7 @@ from agattn.architectures import SingleLayer
 from agattn.claims import claims_about
 from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.locate import locate
-from agattn.engines.run import Run, run
+from agattn.engines.run import Run, read_answer, run
 from agattn.engines.transcript import BEGIN, END, checksum, read
 from agattn.errors import AgattnError, EngineNotFoundError, TranscriptError
 from agattn.evidence import Status
@@ -155,7 +155,7 @@ def replayed(transcripts):
         text = transcripts.get((installation.engine.name, problem.architecture, problem.task))
         if text is None:
             raise TranscriptError("nothing was recorded")
-        answer = installation.engine.read(text, problem)
+        answer = read_answer(installation.engine, text, problem)
         check_answer(answer)
         return Run(problem, installation, "", text, answer, 0.0)
 

@@ -15,11 +15,11 @@ from unittest import mock
 
 import agattn
 from agattn.architectures import DeepNetwork, SingleLayer
-from agattn.engines import critical_points, elimination
+from agattn.engines import elimination
 from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.elimination import check_generators
-from agattn.engines.msolve_lists import cksum
-from agattn.engines.run import Run, run
+from agattn.engines.msolve import cksum
+from agattn.engines.run import Run, read_answer, run
 from agattn.errors import AgattnError
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.limits import limited
@@ -27,6 +27,7 @@ from agattn.systems import consistency as native
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer
 from agattn.systems.ideal_tasks import vanishes_where
+from agattn.verification import critical_points
 from tests.faults.answers import compared, judged, parts, record, replayed, running, sealed, tasks_of
 from tests.faults.table import LIES, Row
 from tests.questions import OPEN, QUESTIONS
@@ -254,7 +255,7 @@ def _changed(done, lie):
 def _accepted(done, text, may):
     """What becomes of a text: ``may`` are the values that may be other ones, or None if it is never right."""
     try:
-        answer = done.installation.engine.read(text, done.problem)
+        answer = read_answer(done.installation.engine, text, done.problem)
         check_answer(answer)
     except AgattnError:
         return "detected"
@@ -300,7 +301,7 @@ class Replay:
         done = self.live[key]
         text = self.change(done.transcript) if self.change else done.transcript
         self.told += text != done.transcript
-        answer = installation.engine.read(text, problem)
+        answer = read_answer(installation.engine, text, problem)
         check_answer(answer)
         return Run(problem, installation, "", text, answer, 0.0)
 

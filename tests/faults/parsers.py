@@ -35,7 +35,7 @@ from agattn.experiments.studies.study import study
 from agattn.heads.checkpoints import Checkpoint
 from agattn.heads.weight_files import WeightFile
 from agattn.systems.catalogue import build
-from agattn.systems.points import read_point, read_slice, read_target
+from agattn.systems.points import point_of, slice_of, target_of
 from agattn.verification.certificate import certify, dump
 from tests.faults.child import outcomes
 from tests.faults.table import Row
@@ -131,6 +131,10 @@ def _heads(path, heads=1):
     for head in Checkpoint(WeightFile([path]), heads=heads):
         if head.layer + head.head > 3:
             break
+
+
+def _plain_heads(path):
+    _heads(path, None)
 
 
 def _heads_of_config(path):
@@ -245,16 +249,16 @@ def parsers():
     for ending, good in matrices.items():
         yield f"matrices, .{ending}", f"case.{ending}", good, _matrix
     yield "matrices, arrays in .npz", "case.x", *_zipped(matrices["npz"][2], _matrix)
-    yield "weights, .npz", "case.npz", [_saved(**weights)], _heads
-    yield "weights, arrays in .npz", "case.x", *_zipped(_saved(**weights), _heads)
+    yield "weights, .npz", "case.npz", [_saved(**weights)], _plain_heads
+    yield "weights, arrays in .npz", "case.x", *_zipped(_saved(**weights), _plain_heads)
     yield "weights, .npy", "case.npy", [_saved(npy=np.eye(2))], lambda p: dict(WeightFile([p]))
-    yield "weights, .json", "case.json", weights_json, _heads
+    yield "weights, .json", "case.json", weights_json, _plain_heads
     yield "weights, .safetensors", "case.safetensors", checkpoints, _heads
     yield "lists of shards", "case.index.json", [json.dumps(index).encode()], _heads
     yield "config.json", "config.json", [json.dumps(shapes).encode()], _heads_of_config
-    yield "points", "case.json", points, lambda p: read_point(p, LAYER)
-    yield "targets", "case.json", targets, lambda p: read_target(p, LAYER)
-    yield "slices", "case.json", [json.dumps(section).encode()], lambda p: read_slice(p, LAYER)
+    yield "points", "case.json", points, lambda p: point_of(p, LAYER)
+    yield "targets", "case.json", targets, lambda p: target_of(p, LAYER)
+    yield "slices", "case.json", [json.dumps(section).encode()], lambda p: slice_of(p, LAYER)
     yield "grids", "case.toml", [example().encode()], lambda p: read_grid(_text(p))
     yield "lines of studies", "case.jsonl", [line + b"\n" + line], lambda p: read_lines(_text(p))
     yield "command lines", "case", [text.encode() for text in words], lambda p: _words(_text(p))

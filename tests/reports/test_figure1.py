@@ -17,7 +17,7 @@ from agattn.limits import limited
 from agattn.reports.figure1 import compute_figure_1, section_of_run
 from agattn.reports.surface import evaluator, implicit_triangles, points_on_curve
 from agattn.systems.catalogue import build
-from agattn.systems.points import read_slice
+from agattn.systems.points import slice_of
 
 LAYER = SingleLayer(2, 1)
 CURVED = {
@@ -35,7 +35,7 @@ def umbrella():
 def curved(tmp_path):
     path = tmp_path / "slice.json"
     path.write_text(json.dumps(CURVED))
-    return read_slice(path, LAYER)
+    return slice_of(path, LAYER)
 
 
 def test_the_engine_finds_the_umbrella_and_its_line(engine_installation, umbrella):
@@ -102,7 +102,7 @@ def test_a_slice_too_large_for_an_engine(tmp_path):
     rows = [[int(name == other) for other in index] for name in chosen]
     path = tmp_path / "slice.json"
     path.write_text(json.dumps({"origin": rows[0], "directions": rows[1:]}))
-    slice_ = read_slice(path, layer)
+    slice_ = slice_of(path, layer)
     with pytest.raises(TooLargeError, match=r"120 coordinates; the limit is 60\. Use force=True"):
         compute_figure_1(layer, slice_)
     with pytest.raises(InputError, match="one row, two columns and two variables"):
@@ -204,18 +204,18 @@ def test_bad_files(umbrella, tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         umbrella.save(tmp_path / "nowhere" / "figure.html")
     for change, message in [
-        ({"origin": [1]}, "origin in .* must be 1 × 6"),
-        ({"directions": [[1] * 6] * 2}, "directions in .* must be 3 × 6"),
-        ({"names": ["x"]}, "three letters"),
+        ({"origin": [1]}, "bad.json: the slice has rows of different lengths"),
+        ({"directions": [[1] * 6] * 2}, "origin and the three directions must have 6 entries each"),
+        ({"names": ["x"]}, "three different small letters"),
         ({"names": ["x", "y", 3]}, "three different small letters"),
     ]:
         path = tmp_path / "bad.json"
         path.write_text(json.dumps(CURVED | change))
         with pytest.raises(InputError, match=message):
-            read_slice(path, LAYER)
+            slice_of(path, LAYER)
     (tmp_path / "bad.json").write_text("[]")
     with pytest.raises(InputError, match="must hold"):
-        read_slice(tmp_path / "bad.json", LAYER)
+        slice_of(tmp_path / "bad.json", LAYER)
     with pytest.raises(InputError, match="takes no slice"):
         build("fiber", LAYER, slice=umbrella.section.slice)
     with pytest.raises(InputError, match="the slice is in 6 coordinates"):

@@ -15,9 +15,9 @@ from agattn.geometry.variety.coordinates import coefficients
 from agattn.systems.points import (
     critical_factors,
     known_preimages,
-    read_point,
-    read_target,
+    point_of,
     strata_points,
+    target_of,
     zero_points,
 )
 from agattn.systems.problem import matrix
@@ -93,14 +93,21 @@ def write(path, data):
 
 
 def test_reads_integers_and_rationals(tmp_path):
-    point = read_point(write(tmp_path, {"A": [[1, "2/3"], ["3", 2]], "V": [["-1/7", 0]]}), LAYER)
+    point = point_of(write(tmp_path, {"A": [[1, "2/3"], ["3", 2]], "V": [["-1/7", 0]]}), LAYER)
     assert point.label == "point"
     assert matrix([[1, Fraction(2, 3)], [3, 2]]) == point.A and matrix([[Fraction(-1, 7), 0]]) == point.V
 
 
+def test_reads_a_file_without_an_ending(tmp_path):
+    file = write(tmp_path, {"A": [[1, 0], [0, 0]], "V": [["1/2", 0]]})
+    assert point_of(file, LAYER) == point_of(file.rename(tmp_path / "point"), LAYER)
+    (tmp_path / "point").write_text("[1, 0, 2, 3, 4, 5]")
+    assert target_of(tmp_path / "point", SingleLayer(2, 1)) == (1, 0, 2, 3, 4, 5)
+
+
 def test_reads_queries_and_keys(tmp_path):
     data = {"K": [[1, 2]], "Q": [["1/2", 3]], "V": [[0, 1]]}
-    point = read_point(write(tmp_path, data), LAYER)
+    point = point_of(write(tmp_path, data), LAYER)
     assert matrix([[Fraction(1, 2), 3], [1, 6]]) == point.A
     assert len(point.preimages) == 2
 
@@ -110,32 +117,30 @@ def test_reads_queries_and_keys(tmp_path):
     [
         ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
-        ("[]", "must hold"),
-        ({"A": [[1, 0], [0, "-1/-2"]], "V": [[1, 0]]}, "write exact ones"),
-        ({"A": [[1, 0], [0, "1/0000"]], "V": [[1, 0]]}, "write exact ones"),
-        ({"A": [[1, 0], [0, "1e999999999"]], "V": [[1, 0]]}, "write exact ones"),
-        ({"A": [[1, 0], [0, 0]]}, "must hold"),
-        ({"V": [[1, 0]]}, "must hold"),
-        ({"V": [[1, 0]], "K": [[1, 0]]}, "must hold"),
-        ({"A": [[0.5, 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
-        ({"A": [[1, 0], [0, 0]], "V": [[1.0, 0]]}, "V in .* has the entry .*; write exact ones"),
-        ({"A": [[True, 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
-        ({"A": [[1, 0]], "V": [[1, 0]]}, "A in .* must be 2 × 2"),
-        ({"A": [[1, 0], [0]], "V": [[1, 0]]}, "A in .* must be 2 × 2"),
-        ({"A": [[1, 0], [0, 0]], "V": [[1], [0]]}, "V in .* must be 1 × 2"),
-        ({"K": [[1, 0], [0, 1]], "Q": [[1, 0], [0, 1]], "V": [[1, 0]]}, "K in .* must be 1 × 2"),
-        ({"A": [[1, 0], [0, "x"]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
-        ({"A": [[1, 0], [0, None]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
-        ({"A": 3, "V": [[1, 0]]}, "A in .* is not a matrix; write"),
-        ({"A": ["10", "00"], "V": [[1, 0]]}, "A in .* is not a matrix; write"),
-        ({"A": [["0.5", 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
-        ({"A": [["1e3", 0], [0, 0]], "V": [[1, 0]]}, "A in .* has the entry .*; write exact ones"),
-        ({"A": [[1, 0], [0, 1]], "V": [[1, 0]]}, "has rank 2; with a = 1 it is at most 1"),
+        ("[]", "a layer has V together with A, or with K and Q"),
+        ({"A": [[1, 0], [0, "-1/-2"]], "V": [[1, 0]]}, "'-1/-2' is not a number: write 3, 22/7"),
+        ({"A": [[1, 0], [0, "1/0000"]], "V": [[1, 0]]}, "has the denominator 0"),
+        ({"A": [[1, 0], [0, "1e999999999"]], "V": [[1, 0]]}, "has an exponent beyond"),
+        ({"A": [[1, 0], [0, 0]]}, "V together with A, or with K and Q; there are A"),
+        ({"V": [[1, 0]]}, "V together with A, or with K and Q; there are V"),
+        ({"V": [[1, 0]], "K": [[1, 0]]}, "beside V there is K"),
+        ({"A": [[0.5, 0], [0, 0]], "V": [[1, 0]]}, "in floating point; an engine needs exact ones"),
+        ({"A": [[1, 0], [0, 0]], "V": [[1.0, 0]]}, "in floating point; an engine needs exact ones"),
+        ({"A": [[1, 0]], "V": [[1, 0]]}, "A is 1 × 2; it must be d × d"),
+        ({"A": [[1, 0], [0]], "V": [[1, 0]]}, "is damaged or not a .json file of numbers"),
+        ({"A": [[1, 0], [0, 0]], "V": [[1], [0]]}, "V is 2 × 1; with d = 2 it must be d' × 2"),
+        ({"K": [[1, 0], [0, 1]], "Q": [[1, 0], [0, 1]], "V": [[1, 0]]}, "K and Q have 2 rows, and a is 1"),
+        ({"A": [[1, 0], [0, "x"]], "V": [[1, 0]]}, "A: 'x' is not a number"),
+        ({"A": [[1, 0], [0, None]], "V": [[1, 0]]}, "A: None is not a real number"),
+        ({"A": 3, "V": [[1, 0]]}, "must be a matrix with rows and columns"),
+        ({"A": ["10", "00"], "V": [[1, 0]]}, "must be a matrix with rows and columns"),
+        ({"A": [["1e5000", 0], [0, 0]], "V": [[1, 0]]}, "an entry of more than 4000 digits"),
+        ({"A": [[1, 0], [0, 1]], "V": [[1, 0]]}, "A has rank 2, above a = 1"),
     ],
 )  # fmt: skip
 def test_what_is_no_point_is_refused_in_one_line(tmp_path, data, message):
     with pytest.raises(InputError, match=message) as raised:
-        read_point(write(tmp_path, data), LAYER)
+        point_of(write(tmp_path, data), LAYER)
     assert "\n" not in str(raised.value)
     assert "point.json" in str(raised.value)
 
@@ -143,14 +148,14 @@ def test_what_is_no_point_is_refused_in_one_line(tmp_path, data, message):
 def test_a_point_has_either_a_or_k_and_q(tmp_path):
     file = tmp_path / "point.json"
     file.write_text('{"A": [[1, 0], [0, 1]], "K": [[1, 0], [0, 1]], "V": [[1, 0]]}')
-    with pytest.raises(InputError, match="has A, and K or Q as well; leave out A, or K and Q"):
-        read_point(file, SingleLayer(2, 1))
+    with pytest.raises(InputError, match="V together with either A, or both K and Q; beside V there is A, K"):
+        point_of(file, SingleLayer(2, 1))
 
 
 def test_reads_targets(tmp_path):
     layer = SingleLayer(2, 1)
-    y = read_target(write(tmp_path, {"y": [1, 0, "-2/3", "4", 0, 7]}), layer)
+    y = target_of(write(tmp_path, {"y": [1, 0, "-2/3", "4", 0, 7]}), layer)
     assert y == (1, 0, Fraction(-2, 3), 4, 0, 7) and all(isinstance(value, Fraction) for value in y)
     weights = {"A": [[1, "1/2"], [3, -4]], "V": [[5, 6]]}
-    point = read_point(write(tmp_path, weights), layer)
-    assert read_target(write(tmp_path, weights), layer) == tuple(coefficients(layer, point.A, point.V))
+    point = point_of(write(tmp_path, weights), layer)
+    assert target_of(write(tmp_path, weights), layer) == tuple(coefficients(layer, point.A, point.V))

@@ -34,7 +34,7 @@ def new_claim(monkeypatch):
 
 def test_a_claim_that_no_checker_knows(new_claim, tmp_path):
     made = certify(LAYER)
-    assert "corollary-3.3" in made.certified and "finitely many integers" in made.uncertified[new_claim]
+    assert "corollary-3.3" in made.verdicts and "finitely many integers" in made.uncertified[new_claim]
     found = check(json.loads(json.dumps(made)))
     assert found["valid"] and found["uncertified"] == [UNKNOWN]
     assert new_claim not in described(found)  # the checker prints no word of a file
@@ -55,7 +55,7 @@ def test_such_a_claim_is_no_claim_that_is_certified(new_claim):
 def test_several_heads_with_other_claims():
     network = ag.DeepNetwork((3, 1), (1,), t=2, heads=2)
     made = ag.certificate(network, ["agattn.heads-not-closed", "agattn.multi-head-dimension"])
-    assert made.certified == ["agattn.heads-not-closed"]
+    assert [*made.verdicts] == ["agattn.heads-not-closed"]
     assert [*made.uncertified] == ["agattn.multi-head-dimension"] and check(made)["valid"]
 
 

@@ -9,7 +9,6 @@ import pytest
 from transcripts import sealed
 
 from agattn import SingleLayer
-from agattn.engines import critical_points as engine_room
 from agattn.engines.run import run
 from agattn.engines.transcript import read
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
@@ -157,7 +156,7 @@ def test_what_no_general_loss_has_is_refused(singular, monkeypatch, sizes, old, 
         check_answer(answer)
         return done.replace(answer=answer)
 
-    monkeypatch.setattr(engine_room, "run", lying)
+    monkeypatch.setattr(room, "run", lying)
     with pytest.raises(DisagreementError, match=re.escape(words)):
         critical_points(SingleLayer(*sizes), "bombieri-weyl", engine="singular")
     assert told == [True, True]

@@ -350,7 +350,10 @@ def unimodular(d: int, draw: Callable[[], int]) -> Array:
 
 def _samples(given: Any, name: str, size: int) -> Array:
     """An array n × ``size`` × t of exact numbers, from sequences or an array; one matrix is a sample."""
-    array = unread(given, name)
+    try:
+        array = unread(given, name)
+    except InputError:
+        raise InputError(f"{name} is ragged; it must be an array n × {size} × t") from None
     array = array[None] if array.ndim == 2 else array
     if array.ndim != 3 or array.shape[1] != size or not array.size:
         shape = " × ".join(map(str, array.shape)) or "a number"

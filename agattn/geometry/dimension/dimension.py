@@ -73,7 +73,7 @@ from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.dimension.smaller import smaller
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limits, log, takes
-from agattn.memory import Memory
+from agattn.memory import allow
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, Written, key
 
@@ -158,12 +158,10 @@ def by_rank(architecture: Architecture, bounds: Bounds, points: int = 1) -> Boun
 
     Further points prove no more; they bound the chance that the rank that is seen is too small.
     """
-    memory = Memory(f"{argument('force', True)} tries anyway")
-    needed = bytes_needed(architecture, bounds.upper)
-    memory.allow(needed, f"the Jacobian in {architecture.parameters} parameters")
+    needed, force = bytes_needed(architecture, bounds.upper), argument("force", True)
+    allow(needed, f"the Jacobian in {architecture.parameters} parameters", f"{force} tries anyway")
     log.info("the rank of the Jacobian" if points == 1 else "the rank at further points")
     result = rank(jacobian_rows(architecture, bounds.upper), points=points)
-    memory.check()
     return Bound(result.lower_bound, _of_shape(result), rank=result)
 
 

@@ -204,7 +204,7 @@ def bytes_needed(architecture: Architecture, bound: Bound) -> float:
     has a pointer, a Python object, and the digits at the highest precision.
 
     See Also:
-        :class:`agattn.memory.Memory`, which refuses; ``check_arrays``, for the arrays of the
+        :func:`agattn.memory.allow`, which refuses; ``check_arrays``, for the arrays of the
         evaluation.
 
     >>> from agattn.architectures import SingleLayer

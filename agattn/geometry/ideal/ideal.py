@@ -61,7 +61,7 @@ from agattn.geometry.ideal.weight_spaces import (
 from agattn.geometry.variety.coordinates import Coordinate, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.limits import limits, takes
-from agattn.memory import Memory
+from agattn.memory import allow
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
@@ -544,15 +544,14 @@ def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int) -> 
     # The one equation of a hypersurface has the degree of it.
     needed = min(last, degree) if hypersurface and degree else last
     found: list[DegreePiece] = []
-    memory, way = Memory(), _cheaper_way(layer, needed)
+    way = _cheaper_way(layer, needed)
     if way == "modules":
-        memory.allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
+        allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
         every = _by_modules(layer, needed, workers)
     else:
         every = modules_by_weights(layer, needed)
     for n, modules in enumerate(every, 1):
         found.append(piece_of_modules(layer, n, modules, Evidence.PROVED, way))
-    memory.check()
     for n in range(needed + 1, last + 1):
         found.append(_multiples(layer, n, found))
     yield from found

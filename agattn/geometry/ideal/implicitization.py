@@ -62,7 +62,7 @@ from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
-from agattn.memory import Memory
+from agattn.memory import allow
 
 #: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
 _SMALL = 20_000
@@ -161,7 +161,7 @@ class Implicitization:
 
     def __init__(self, source: CoefficientMap) -> None:
         self.map = MapArrays(source)
-        self._memory, self._held, self._orbits_held = Memory(), 0, 0
+        self._held, self._orbits_held = 0, 0
         self.prime = self._new_prime()
         self._points: dict[int, IntArray] = {}
         hashing = np.random.default_rng(limits().seed + 1)
@@ -506,7 +506,6 @@ class Implicitization:
             new = {place: found[key][0] for key in found for place in orbits[n][key]}
             multidegrees = {key: (count, new.get(key, 0)) for key, count in counts.items()}
             below = degree
-            self._memory.check()
             yield GradedPiece(n, sum(counts.values()), blocks, multidegrees)
 
     @staticmethod
@@ -561,7 +560,7 @@ class Implicitization:
 
     def _allow(self, size: float, what: str) -> None:
         """Refuse what the memory does not hold beside all that is kept."""
-        self._memory.allow(self._orbits_held + self._held + size, what)
+        allow(self._orbits_held + self._held + size, what)
 
     def _along(self, path: Sequence[int]) -> Signed[int]:
         """The composition of permutations."""

@@ -60,7 +60,7 @@ class Slice(Result):
                 "the three directions of the slice are linearly dependent; give independent ones"
             )
         usable = all(isinstance(n, str) and len(n) == 1 and n.isascii() and n.islower() for n in self.names)
-        if len(set(self.names)) != 3 or not usable:
+        if not usable or len(set(self.names)) != 3:
             raise InputError(f"the slice's names are {self.names}; give three different small letters")
 
     def ring(self, characteristic: int = 0) -> PolynomialRing:

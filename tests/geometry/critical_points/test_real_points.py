@@ -13,7 +13,6 @@ import pytest
 from agattn import SingleLayer
 from agattn.algebra.echelon import fraction, kernel_basis, rational_matrix
 from agattn.algebra.residue_fields import ResidueField
-from agattn.engines.critical_points import count_critical_points
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import chart_of
@@ -27,6 +26,7 @@ from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.critical_points.real_points import CriticalEquations, expected_sum, least_numbers
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients, coordinates
+from agattn.verification.critical_points import count_critical_points
 
 LAYER = SingleLayer(2, 1)
 PARTS = (None, Stratum(1, 1, 1), Stratum(1, 1, 2))

@@ -23,7 +23,7 @@ from agattn.geometry.ideal.weight_spaces import (
 )
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limited
-from agattn.memory import Memory
+from agattn.memory import allow
 
 
 def by_modules(layer, last):
@@ -198,5 +198,5 @@ def test_force_goes_beyond_the_memory():
     said = []
     with limited(native=0, force=True, progress=said.append):
         assert compute_ideal(SingleLayer(2, 1), 4).generators_by_degree == {4: 1}
-        Memory().allow(2**31, "a large matrix")
+        allow(2**31, "a large matrix")
     assert said == ["a large matrix: up to 2.0 GiB of memory"]

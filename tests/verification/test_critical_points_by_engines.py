@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import agattn as ag
-from agattn.engines import critical_points
-from agattn.engines.critical_points import count_critical_points
 from agattn.errors import EngineError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import CriticalSet
 from agattn.geometry.critical_points.loss import loss, loss_of_data
 from agattn.geometry.strata.strata import Stratum
+from agattn.verification import critical_points
+from agattn.verification.critical_points import count_critical_points
 
 LAYER = ag.SingleLayer(2, 1)
 
