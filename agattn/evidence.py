@@ -136,10 +136,8 @@ class Verdict(Result, extensible=True):
     ] = ()
     shown: str = ""  #: ``computed`` in a few words, where it does not print itself well
     meaning: str = ""  #: the claim in words, for who reads ``short``
-    brief: str = (
-        ""  #: the claim in ten words; ``{}`` stands for ``short``, ``{key}`` for a part of ``computed``
-    )
     fails_at: Key[tuple[Any, ...], "The strata at which a refuted claim fails.", IF_ANY] = ()
+    brief: str = ""  #: in ten words; ``{}`` stands for ``short``, ``{key}`` for a part of ``computed``
 
     def __post_init__(self) -> None:
         decided = self.status in (Status.CONFIRMED, Status.REFUTED)

@@ -163,6 +163,12 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Emit a script, run it, and read the answer back.",
             ("agattn.engines.run:Run",),
         ),
+        "read": VerbEntry(
+            "agattn.verification.reading:read",
+            "Read an answer or an ideal of others, and compare it.",
+            ("agattn.verification.reading:AnswerRead",),
+            "another answer",
+        ),
         "doctor": VerbEntry(
             "agattn.engines.locate:examine",
             "Find Macaulay2, Singular and msolve, and try each.",

@@ -99,7 +99,10 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
         wrong = tuple(x for x, y in zip(found, expected, strict=True) if x != y)
         values = sorted({x.value for x in found})
         words = f"λ {values[0]} to {values[-1]}, {len(found)} orbits"
-        witness = f"{words}, by the normal form of the ideal at each, an exact identity of polynomials"
+        witness = (
+            f"λ from {values[0]} to {values[-1]} at {len(found)} orbits of weights, by the normal form of the "
+            "ideal at each, an exact identity of polynomials"
+        )
         if wrong:
             witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"
         scope = {"scope": "at the weights of least λ of each stratum"}

@@ -106,6 +106,12 @@ SHELL: Mapping[str, Shell] = {
         more=_OF_TASKS,
         architectures=Architectures(instead=lambda given: _is_script(str(given["task"]))),
     ),
+    "read": Shell(
+        "agattn emit implicit-ideal 2 1 2 -O i.m2; M2 --script i.m2 > i.out; agattn read i.out; "
+        "agattn read mine.sing 2 1 2",
+        "engines",
+        architectures=Architectures(instead=lambda given: not given["words"] and not given["dims"]),
+    ),
     "doctor": Shell("agattn doctor", "engines"),
     "train": Shell(
         "agattn train --example > train.toml; agattn train train.toml -O DIR",

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import click
 
+from agattn.cli.architecture import Architectures
 from agattn.cli.generator import Input, Option, Reply, Writes, listing
 from agattn.cli.geometry import read_data
 from agattn.cli.kinds import STDOUT, EngineName, InputFile, Output, Outputs, Whole, chosen, leave_out
@@ -15,8 +16,10 @@ from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, w
 from agattn.engines.catalogue import ENGINES, engine_named, of_all
 from agattn.engines.emit import emit_task
 from agattn.engines.locate import examine, locate
+from agattn.engines.reading import script_words
 from agattn.engines.run import run_script, run_task
 from agattn.errors import EngineNotFoundError, InputError
+from agattn.files import read_text
 from agattn.limits import MAX_TIMEOUT, limited
 from agattn.sheet.terminal import print_folded
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, task_about, task_named
@@ -188,6 +191,47 @@ def run(
     show_result(done, as_json, output, str(done))
     if not as_json:
         say_on_stderr(f"{program.title} {done.installation.version}, {done.seconds:.2f} s")
+
+
+def read(
+    file: Annotated[Path, Input],
+    architecture: Any,
+    *,
+    max_degree: int | None = None,
+    seed: int = 0,
+    force: bool = False,
+    output: Annotated[Outputs, Writes()] = (),
+    as_json: bool = False,
+    progress: Any,
+) -> Any:
+    """Read an answer that somebody else computed, and compare it with what is known natively.
+
+    FILE is what an engine printed for a script of agattn emit, or an ideal of your own that ends in .m2,
+    .sing, .mrdi or .json, in the coordinates of ARCH. Nothing in FILE is executed.
+
+    Exit status: 0 equal; 1 another answer; 3 nothing that is known decides.
+
+    Args:
+        max_degree: up to which degree ideals are compared; by default that of the generators.
+    """
+    from agattn.verification.reading import read as read_answer
+
+    asked = architecture if architecture is not None else _architecture_of(file)
+    return read_answer(file, asked, max_degree=max_degree, seed=seed, force=force, progress=progress)
+
+
+def _architecture_of(file: Path) -> Any:
+    """The architecture of the script that printed a file, which is the command in it, read again."""
+    words = script_words(read_text(file))
+    rest = [] if words is None else shlex.split(words)[3:]
+    if "--engine" in rest:
+        at = rest.index("--engine")
+        rest[at : at + 2] = []
+    if not rest or "FILE" in rest:
+        raise InputError(f"{file} names no architecture; give it, as in agattn read {file} 2 1 2")
+    takes = Architectures()
+    with click.Command("read", params=takes.parameters()).make_context("read", rest) as context:
+        return takes.read(context.params)
 
 
 def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> None:

@@ -129,6 +129,7 @@ class Reader:
                 return total
 
     def product(self) -> Polynomial:
+        """Powers with * between them, or / and a number."""
         value = self.power()
         while True:
             if self.take("*"):
@@ -142,6 +143,7 @@ class Reader:
                 return value
 
     def power(self) -> Polynomial:
+        """A factor, or a power of one."""
         base = self.factor()
         if not self.take("^", "**"):
             return base

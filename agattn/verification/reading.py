@@ -15,7 +15,7 @@ from agattn.engines.transcript import read as read_block
 from agattn.errors import AgattnError, InputError, TranscriptError
 from agattn.evidence import Evidence
 from agattn.files import read_text
-from agattn.geometry.ideal.comparison import Comparison, Relation, compare
+from agattn.geometry.ideal.comparison import IdealComparison, Relation, compare
 from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
 from agattn.geometry.variety.coefficient_map import coefficient_map
@@ -32,7 +32,7 @@ LEAST_DEGREE = 2
 IDEAL = "implicit-ideal"
 
 
-class Reading(Result, name="read"):
+class AnswerRead(Result, name="read"):
     """An answer that was read from a file, compared with what is known natively."""
 
     architecture: Key[Studied, STUDIED]
@@ -42,7 +42,7 @@ class Reading(Result, name="read"):
         "Integers and lists of polynomials, as Macaulay2 writes them.",
         Written(dict[str, Any]),
     ]
-    comparison: Key[Comparison, "How the answer stands to what is known."]
+    comparison: Key[IdealComparison, "How the answer stands to what is known."]
 
     @property
     def exit_status(self) -> int:
@@ -60,7 +60,7 @@ class Reading(Result, name="read"):
 
 
 @takes("seed", "force", "progress")
-def read(file: str | Path, architecture: Architecture, *, max_degree: int | None = None) -> Reading:
+def read(file: str | Path, architecture: Architecture, *, max_degree: int | None = None) -> AnswerRead:
     """Read an answer that somebody else computed, and compare it with what is known natively.
 
     Nothing is executed. A file that ends in .m2, .sing, .json or .mrdi holds an ideal in the coordinates of
@@ -89,12 +89,14 @@ def read(file: str | Path, architecture: Architecture, *, max_degree: int | None
     if (reader := READERS.get(path.suffix)) is not None:
         generators = reader(text, _ring(architecture), path)
         answer: dict[str, Any] = {"generators": [f.macaulay2() for f in generators]}
-        return Reading(layer or architecture, IDEAL, answer, _compared(architecture, generators, max_degree))
+        return AnswerRead(
+            layer or architecture, IDEAL, answer, _compared(architecture, generators, max_degree)
+        )
     problem, made = _answer(text, architecture, path)
     comparison = _checked(made)
     if comparison is None and problem.task == IDEAL:
         comparison = _compared(architecture, made.polynomials["generators"], max_degree)
-    return Reading(layer or architecture, problem.task, made.as_json(), comparison or _by_value(made))
+    return AnswerRead(layer or architecture, problem.task, made.as_json(), comparison or _by_value(made))
 
 
 def _ring(architecture: Architecture) -> PolynomialRing:
@@ -104,7 +106,7 @@ def _ring(architecture: Architecture) -> PolynomialRing:
 
 def _compared(
     architecture: Architecture, generators: tuple[Polynomial, ...], degree: int | None
-) -> Comparison:
+) -> IdealComparison:
     """How an ideal stands to that of M̄, in the degrees of its generators."""
     due = degree or max([LEAST_DEGREE, *(f.degree() for f in generators)])
     layer = as_layer(architecture)
@@ -140,16 +142,16 @@ def _answer(text: str, architecture: Architecture, path: Path) -> tuple[Problem,
     return problem, Answer.of(problem, values)
 
 
-def _checked(answer: Answer) -> Comparison | None:
+def _checked(answer: Answer) -> IdealComparison | None:
     """That an answer contradicts what is known, or itself; ``None`` if it does not."""
     try:
         check_answer(answer)
     except TranscriptError as error:
-        return Comparison("different", Evidence.PROVED, None, str(error))
+        return IdealComparison("different", Evidence.PROVED, None, str(error))
     return None
 
 
-def _by_value(answer: Answer) -> Comparison:
+def _by_value(answer: Answer) -> IdealComparison:
     """Whether the value of an answer is the native one, where there is one."""
     task, architecture = answer.problem.origin, answer.problem.architecture
     value, native = task.read(answer), None
@@ -160,7 +162,7 @@ def _by_value(answer: Answer) -> Comparison:
         facts = native_facts(answer.problem)
         all_known = all(name in facts and facts[name].low == facts[name].high for name in answer.integers)
         relation: Relation = "equal" if all_known and not answer.polynomials else "not contradicted"
-        return Comparison(relation, Evidence.PROVED, None, None)
+        return IdealComparison(relation, Evidence.PROVED, None, None)
     if native == value:
-        return Comparison("equal", task.evidence(native), None, None)
-    return Comparison("different", task.evidence(native), None, f"it says {value}; natively {native}")
+        return IdealComparison("equal", task.evidence(native), None, None)
+    return IdealComparison("different", task.evidence(native), None, f"it says {value}; natively {native}")

@@ -94,6 +94,8 @@ def test_documents(tmp_path):
 
 def test_macaulay2_and_we_read_each_others_mrdi(tmp_path):
     there = locate(ENGINES["macaulay2"])
+    if there.version < "1.26.05":
+        pytest.skip("Macaulay2 reads this format from 1.26.05 on")
     ours, theirs = tmp_path / "ours.mrdi", tmp_path / "theirs.mrdi"
     ours.write_text(export(ag.ideal(LAYER, 2), "mrdi"))
     script = tmp_path / "i.m2"

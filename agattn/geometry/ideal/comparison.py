@@ -30,6 +30,8 @@ from agattn.sheet.result import Key, Result
 Relation = Literal[
     "equal", "equal so far", "contained", "larger", "not contained", "different", "not contradicted"
 ]
+#: At so many points of M a generator is evaluated before it is expanded.
+POINTS = 10
 #: So many products and monomials of one degree are compared.
 MOST_PRODUCTS, LARGEST_BLOCK = 100_000, 3000
 
@@ -44,7 +46,7 @@ _WORDS = {
 }
 
 
-class Comparison(Result, name="comparison"):
+class IdealComparison(Result, name="comparison"):
     """How an ideal stands to the ideal of M̄."""
 
     relation: Key[Relation, "What the ideal is in comparison with the ideal of the closure of M."]
@@ -59,6 +61,7 @@ class Comparison(Result, name="comparison"):
         return _WORDS[self.relation].format(degree=self.degree)
 
     def sheet(self) -> Sheet:
+        """What differs, and where it does."""
         lines = [f"does not vanish on M: {self.extra}" if self.at else self.extra] if self.extra else []
         lines += [f"  {self.at}"] if self.at else []
         lines += [f"missing: {self.missing}"] if self.missing else []
@@ -66,7 +69,7 @@ class Comparison(Result, name="comparison"):
         return Sheet(f"{self.summary()} ({self.evidence})", tuple(Note(line, apart=False) for line in lines))
 
 
-def compare(known: Ideal | ModelIdeal, generators: Sequence[Polynomial]) -> Comparison:
+def compare(known: Ideal | ModelIdeal, generators: Sequence[Polynomial]) -> IdealComparison:
     """Compare generators with the ideal of M̄ as it is known natively.
 
     Args:
@@ -99,7 +102,7 @@ def compare(known: Ideal | ModelIdeal, generators: Sequence[Polynomial]) -> Comp
         relation = "contained"
     else:
         relation = "equal" if _is_complete(known) else "equal so far"
-    return Comparison(
+    return IdealComparison(
         relation,
         known.degrees[0].evidence if known.characteristic else Evidence.PROVED,
         None if missing is None else missing.macaulay2(),
@@ -134,13 +137,16 @@ def _image(known: Ideal | ModelIdeal) -> list[Polynomial]:
 
 def _outside(generators: Iterable[Polynomial], image: Sequence[Polynomial]) -> tuple[Polynomial | None, str]:
     """The first generator that does not vanish on the image, with a point of M and the value there."""
-    weights = [int(x) for x in np.random.default_rng(limits().seed).integers(-9, 10, len(image[0].ring))]
-    point = [polynomial(*weights) for polynomial in image]
+    names, draw = image[0].ring.variables, np.random.default_rng(limits().seed)
+    points = []
+    for _ in range(POINTS):
+        weights = [int(x) for x in draw.integers(-9, 10, len(names))]
+        points.append((weights, [polynomial(*weights) for polynomial in image]))
     for f in generators:
-        if value := f(*point):
-            names = image[0].ring.variables
-            at = ", ".join(f"{name.macaulay2()} = {x}" for name, x in zip(names, weights, strict=True))
-            return f, f"it is {value} at the weights {at}"
+        for weights, point in points:
+            if value := f(*point):
+                at = ", ".join(f"{name.macaulay2()} = {x}" for name, x in zip(names, weights, strict=True))
+                return f, f"it is {value} at the weights {at}"
         if f.compose(image):
             return f, "it is not 0 as a polynomial in the weights"
     return None, ""
