@@ -535,7 +535,6 @@ class StudyAt:
         study: at general weights.
         at: the weights.
         families: the parts of the fiber through them that are known.
-        point: the weights modulo a prime, with the kernel of the differential.
     """
 
     def __init__(self, study: GeneralStudy, at: ExactWeights) -> None:
