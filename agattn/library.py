@@ -105,6 +105,7 @@ _WRITTEN = {
     "number": "1",
     "name": "'verify'",
     "config": "'config.json'",
+    "file": "'ideal.m2'",
 }
 
 
