@@ -105,6 +105,7 @@ _WRITTEN = {
     "number": "1",
     "name": "'verify'",
     "config": "'config.json'",
+    "file": "'ideal.m2'",
 }
 
 
@@ -190,6 +191,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "ranks": (is_ranks, "a list of ranks such as (1, 2)"),
     "grid": (_is_path, "the path of a TOML file, or its text"),
     "keep": (_is_path, "the path of a folder"),
+    "file": (_is_path, "the path of a file"),
 }
 
 
@@ -236,7 +238,8 @@ def _check_architecture(name: str, given: inspect.BoundArguments) -> None:
             how = "such as ag.SingleLayer(d=3, d_out=2, a=2)"
             if isinstance(value, (str, Path)) and _is_model_file(value):
                 how = f"and that in a file is agattn.architectures.model_file.read_model({str(value)!r})"
-            raise InputError(f"ag.{name} takes an architecture first, {how}; it was given {shown(value)}")
+            order = "first" if argument == next(iter(given.arguments)) else "second"
+            raise InputError(f"ag.{name} takes an architecture {order}, {how}; it was given {shown(value)}")
         refuse_constant(value)
         if can_be_forced and not options.get("force"):
             check_depth(value)

@@ -32,6 +32,7 @@ NEEDS_ENGINES = {"run": ["macaulay2"], "doctor": list(ENGINES), "critical-points
 NEEDS_NO_ENGINE = {"verify", "emit"}
 NEEDS_A_FILE = {
     "check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study", "train",
+    "read",
 }  # fmt: skip
 NEEDS_A_LAYER = {
     "emit", "run", "strata", "verify", "ideal", "report", "dimension", "identifiability", "rlct",
@@ -73,8 +74,10 @@ LONG = {
     "study grid.toml --workers 2 -O results.jsonl",
     "verify 6 6 4 --engine native",
 }
-# A refuted claim is a result; everything else that is not 0 is a failure.
-MAY_REFUTE = {"verify", "certificate", "report", "study"}
+# A refuted claim, or an ideal that is another one, is a result; everything else that is not 0 is a failure.
+MAY_REFUTE = {"verify", "certificate", "report", "study", "read"}
+#: The pages that show what a terminal of 80 columns shows; others have tables and lines in full.
+NARROW = ["reference/screens.md"]
 
 
 @lru_cache
@@ -131,15 +134,16 @@ def shown():
                 name = page.relative_to(DOCS if DOCS in page.parents else ROOT)
                 line = " ".join(words)
                 slow = [pytest.mark.slow] * (line in LONG)
-                yield pytest.param(words, output, id=f"{name}: agattn {line}", marks=slow)
+                columns = 80 if str(name) in NARROW else 1000
+                yield pytest.param(words, output, columns, id=f"{name}: agattn {line}", marks=slow)
 
 
 COMMAND_LINES = list(shown())
 
 
 def lines_of(text):
-    """The lines of a text without rules, and without what depends on the width of the terminal."""
-    lines = (" ".join(line.split()) for line in text.splitlines())
+    """The lines of a text without rules, times, and what depends on the width of the terminal."""
+    lines = (re.sub(r", \d+\.\d+ s$", "", " ".join(line.split())) for line in text.splitlines())
     return [line for line in lines if not re.fullmatch("─*", line)]
 
 
@@ -159,7 +163,7 @@ def compare(printed, told):
 
     The last line says who computed and how long it took; a page may leave it out.
     """
-    told = [line for line in told if not line.startswith("Computed by ")]
+    told = [line.partition(", asked: ")[0] for line in told if not line.startswith("Computed by ")]
     if "..." in told:
         extracts = re.split(r"^\.\.\.$", "\n".join(told), flags=re.MULTILINE)
         for extract in filter(None, map(str.strip, extracts)):
@@ -195,6 +199,10 @@ def inputs(tmp_path_factory):
         r"^```python\n(# mine\.py\n.*?)^```", (DOCS / "guides" / "models.md").read_text("utf-8"), re.M | re.S
     )
     (folder / "mine.py").write_text(model, encoding="utf-8")
+    [printed] = re.findall(
+        r"^```text\n(agattn emit .*?)^```", (DOCS / "guides" / "script.md").read_text("utf-8"), re.M | re.S
+    )
+    (folder / "minors.out").write_text(printed, encoding="utf-8")
     gallery().write_inputs(folder)
     return folder
 
@@ -218,11 +226,11 @@ def require_engines(words):
 ENDED: dict[tuple[str, ...], Ended] = {}
 
 
-@pytest.mark.parametrize(("words", "output"), COMMAND_LINES)
-def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("words", "output", "columns"), COMMAND_LINES)
+def test_it_works_as_shown(words, output, columns, inputs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "1000")  # tables and lines in full
-    name = words[0]
+    monkeypatch.setenv("COLUMNS", str(columns))
+    name, typed = words[0], " ".join(words)
     if output is None:
         if len(words) == 1 and name in NEEDS_A_FILE | {"emit", "run"}:
             return  # named, not called
@@ -235,14 +243,18 @@ def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
     if name == "verify":
         words = [w for w, before in zip(words, ["", *words], strict=False) if "--engine" not in (w, before)]
         words += ["--engine", "native"]
-    if tuple(words) not in ENDED:
+    key = *words, str(columns)
+    if key not in ENDED:
         shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
         monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
         before = names_below(tmp_path)
-        ENDED[tuple(words)] = call(*words)
+        ENDED[key] = call(*words)
         written = names_below(tmp_path) - before
         assert [name for name in written if not name.startswith(("cache/", *words))] == []
-    status, out, err = ENDED[tuple(words)]
+    status, out, err = ENDED[key]
+    out = out.replace(
+        f"agattn {' '.join(words)}", f"agattn {typed}"
+    )  # what to type next names no other engine
     assert status in ((0, 1) if name in MAY_REFUTE else (0,)), err
     if output:
         if name == "doctor":  # versions and paths differ

@@ -107,8 +107,8 @@ SHELL: Mapping[str, Shell] = {
         architectures=Architectures(instead=lambda given: _is_script(str(given["task"]))),
     ),
     "read": Shell(
-        "agattn emit implicit-ideal 2 1 2 -O i.m2; M2 --script i.m2 > i.out; agattn read i.out; "
-        "agattn read mine.sing 2 1 2",
+        "agattn read mine.sing 2 1 2; agattn emit implicit-ideal 2 1 2 -O i.m2; M2 --script i.m2 > i.out; "
+        "agattn read i.out",
         "engines",
         architectures=Architectures(instead=lambda given: not given["words"] and not given["dims"]),
     ),

@@ -27,6 +27,20 @@ _FORMER = {
     "audit": "type agattn study audit",
     "calibrate": "examples/calibration.py has weights with known learning coefficients, and tries devinterp",
 }
+#: The paper and this software, in BibTeX.
+_CITATION = f"""@inproceedings{{henry2025geometry,
+  title     = {{Geometry of Lightning Self-Attention: Identifiability and Dimension}},
+  author    = {{Henry, Nathan W. and Marchetti, Giovanni Luca and Kohn, Kathl{{\\'e}}n}},
+  booktitle = {{International Conference on Learning Representations}},
+  year      = {{2025}},
+  note      = {{arXiv:2408.17221}}
+}}
+@software{{agattn,
+  title   = {{agattn: the algebraic geometry of lightning self-attention}},
+  author  = {{{{The agattn authors}}}},
+  year    = {{2026}},
+  version = {{{__version__}}}
+}}"""
 _ENDINGS = "; ".join(f"{status} {meaning}" for status, meaning in STATUSES.items())
 
 
@@ -94,6 +108,12 @@ def _instead(name: str) -> str:
     return nearest(name, COMMANDS, "; agattn --help lists the commands")
 
 
+def _cite(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        click.echo(_CITATION)
+        context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     help=f"""The algebraic geometry of lightning self-attention, computed exactly.
@@ -103,6 +123,14 @@ def _instead(name: str) -> str:
     epilog="Example: agattn verify 2 1",
 )
 @click.version_option(__version__, prog_name="agattn")
+@click.option(
+    "--cite",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_cite,
+    help="Show what to cite, and exit.",
+)
 def cli() -> None:
     """The command that has all commands."""
 

@@ -44,7 +44,7 @@ _SCRIPT = re.compile(r"^agattn emit \S+ .*$", re.MULTILINE)
 def script_words(text: str) -> str | None:
     """The command that wrote the script which printed a text; ``None`` where it does not say.
 
-    >>> script_words("agattn emit implicit-ideal --engine macaulay2 2 1 2\ndimension: 5")
+    >>> script_words("agattn emit implicit-ideal --engine macaulay2 2 1 2\\ndimension: 5")
     'agattn emit implicit-ideal --engine macaulay2 2 1 2'
     """
     match = _SCRIPT.search(text)

@@ -53,6 +53,7 @@ class AnswerRead(Result, name="read"):
         return f"{self.task} of {self.architecture.name}: {self.comparison.summary()}"
 
     def sheet(self) -> Sheet:
+        """What was read, and how it stands to what is known."""
         counts = (f"{len(v)} {k}" if isinstance(v, list) else f"{k} {v}" for k, v in self.answer.items())
         read = f"{self.task} of {self.architecture.name}; read: {', '.join(counts)}"
         compared = self.comparison.sheet()

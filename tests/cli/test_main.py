@@ -81,6 +81,11 @@ def test_version():
     assert call("--version")[1].strip() == f"agattn, version {__version__}"
 
 
+def test_what_to_cite():
+    status, printed, _ = call("--cite")
+    assert status == 0 and "arXiv:2408.17221" in printed and f"version = {{{__version__}}}" in printed
+
+
 def test_a_reader_that_goes_away_is_no_error():
     ended = subprocess.run(
         f'"{sys.executable}" -m agattn emit strata-tangents -d 3 -o 3 2>errors.$$ | head -n 1; '

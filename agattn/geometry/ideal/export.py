@@ -38,9 +38,9 @@ FORMATS: dict[str, tuple[str, Callable[[Variable], str], Callable[[Polynomial], 
 }
 #: The format that the ending of a file's name says.
 ENDINGS = {
-    ".mrdi": "mrdi",
     ".m2": "macaulay2",
     ".sing": "singular",
+    ".mrdi": "mrdi",
     ".py": "sympy",
     ".tex": "latex",
     ".json": "json",
