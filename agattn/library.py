@@ -154,6 +154,10 @@ def _is_pair(value: object) -> bool:
     return is_list(value) and not isinstance(value, Mapping) and len(value) == 2
 
 
+def _is_names(value: object) -> bool:
+    return _is_text(value) or (isinstance(value, Mapping) and all(map(_is_text, value.values())))
+
+
 def _is_path(value: object) -> bool:
     return isinstance(value, (str, Path))
 
@@ -183,6 +187,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "written": (callable, "a function of one estimate"),
     "claims": (_is_texts, "an id such as 'theorem-3.4', or a list of ids"),
     "match": (_is_texts, "part of the names of tensors, or a list of such parts"),
+    "names": (_is_names, "the names of K, Q and V, as {'K': 'h.{layer}.k', ...}"),
     "family": (_is_text, "the name of a family, such as 'llama'"),
     "ignore": (_is_texts, "a key of a configuration, or a list of keys"),
     "radius": (_is_radius, "a number, or a number in text such as '1/3'"),

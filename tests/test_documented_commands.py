@@ -184,6 +184,9 @@ def inputs(tmp_path_factory):
     weights = {"K": draw((2, 3)), "Q": draw((2, 3)), "V": draw((2, 3))}
     np.savez(folder / "weights.npz", **weights)
     save_file(weights, folder / "model.safetensors")
+    renamed = [f"net.{layer}.{name}" for layer in range(2) for name in ("key", "query", "value")]
+    draw = np.random.default_rng(1).standard_normal
+    save_file({name: draw((4, 6)) for name in renamed}, folder / "renamed.safetensors")
     (folder / "weights.json").write_text('{"A": [[1, 2], ["1/3", 0]], "V": [[0, 1]]}', encoding="utf-8")
     (folder / "others.json").write_text('{"A": [[2, 4], ["2/3", 0]], "V": [[0, "1/2"]]}', encoding="utf-8")
     shutil.copy(DOCS / "certificates" / "m322.json", folder)

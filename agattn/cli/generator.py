@@ -154,6 +154,10 @@ OPTIONS: Mapping[str, Option] = {
         more={"multiple": True},
         help="Only tensors whose names contain TEXT, where a file has several models; may be repeated.",
     ),
+    "names": Option(
+        metavar="K=NAME,...",
+        help="Names of the tensors of K, Q, V if no layout has them: K=h.{layer}.k,...; O=NAME is not read.",
+    ),
     "functions": Option(metavar="TEXT"),
     "radius": Option(metavar="R"),
     "stratum": Option(metavar="R_V,R_A,R"),

@@ -195,6 +195,8 @@ def rlct(
     tolerance: float = 1e-6,
     curve: bool = False,
     kv_heads: int | None = None,
+    match: tuple[str, ...] = (),
+    names: str | None = None,
     progress: Any,
 ) -> Any:
     """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
@@ -214,12 +216,13 @@ def rlct(
     """
     from agattn.heads.coefficients import rlct
 
+    of_checkpoints = ("kv_heads", "match", "names")
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
         leave_out("is for one layer", "softmax", "curve")
-        leave_out("is for heads, one by one", "tolerance", "kv_heads")
+        leave_out("is for heads, one by one", "tolerance", *of_checkpoints)
         return _bounds(architecture, files)
     if architecture is not None:
-        leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
+        leave_out("is for weights in FILE", "tolerance", "curve", *of_checkpoints)
         return rlct(architecture, softmax=softmax)
     leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
     leave_out("describes a network; give --dims and --ranks as well", "skip", "normalization")
@@ -234,6 +237,8 @@ def rlct(
         curve=curve,
         heads=heads,
         kv_heads=kv_heads,
+        match=match,
+        names=names,
         **configured(given),
     )
 

@@ -67,9 +67,10 @@ def classify(
     """Place every head of a checkpoint on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
 
     FILE is the folder of a model (config.json and shards), .safetensors (or the .index.json of its shards),
-    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX, Falcon and their like, of torch's
-    MultiheadAttention, or plain arrays K, Q, V or A, V. Layers and heads count from 0. The geometry is that
-    of A = KᵀQ and V: biases, positions, scales and softmax play no part.
+    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX, Falcon and their like, of timm,
+    diffusers, TransformerLens and torch's MultiheadAttention, or plain arrays K, Q, V or A, V. Layers and
+    heads count from 0. The geometry is that of A = KᵀQ and V: biases, positions, scales and softmax play no
+    part.
 
     Args:
         output: write the table, as .jsonl a line for each head, or draw stable ranks by layer.
@@ -111,6 +112,7 @@ def fiber(
     head: Annotated[int | None, FromZero] = None,
     kv_heads: int | None = None,
     match: tuple[str, ...] = (),
+    names: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
     seed: int = 0,
     output: Annotated[Outputs, Writes()] = (),
@@ -134,7 +136,7 @@ def fiber(
         head: which head of a checkpoint or of stacked weights, from 0.
     """
     if architecture is not None:
-        leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "tolerance")
+        leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "names", "tolerance")
         with limited(seed=seed):
             whole: Any = network_fiber(architecture, WeightFile(files))
             answer: Any = None if other is None else whole.compare(WeightFile([other]))
@@ -142,7 +144,14 @@ def fiber(
     else:
         of_networks = ("t", "skip", "normalization", "jet", "seed")
         leave_out("is for a network or a model; give --dims and --ranks, or a model file, too", *of_networks)
-        which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, **_counts()}
+        which = {
+            "layer": layer,
+            "head": head,
+            "shared": kv_heads,
+            "parts": match,
+            "names": names,
+            **_counts(),
+        }
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
     show_result(result, as_json, output)
     if answer is not None and not as_json and STDOUT not in [path for path, _ in output]:
@@ -192,6 +201,7 @@ def equivalent(
     heads: int | None = None,
     kv_heads: int | None = None,
     match: tuple[str, ...] = (),
+    names: str | None = None,
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
@@ -211,7 +221,7 @@ def equivalent(
     """
     from agattn.geometry.identifiability.equivalence import equivalent
 
-    how = {"heads": heads, "shared": kv_heads, "parts": match}
+    how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
     how |= configured({"family": family, "ignore": ignore})
     one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
     answer = equivalent(one, two, tolerance=tolerance)
