@@ -351,8 +351,9 @@ Description
         coordinates of this package, written {\tt y_(c,b,i,k)}. For one token ({\tt Tokens => 1}) they are the coefficients
         {\tt z_(c,i,j,k)} of the cubic forms $V_c(x) \cdot x^T A x$.
 
-        The letter $e$ stands for $d'$ in names and examples. Each function says for which sizes it finishes in seconds on one core.
-        This is the quartic hypersurface $M(2,1,2)$:
+        Each function says for which sizes it finishes in seconds, on one core.
+
+        The letter $e$ stands for $d'$ in names and examples. This is the quartic hypersurface $M(2,1,2)$:
     Example
         I = neuroIdeal(2,1,2)
         dim I, degree I
@@ -524,8 +525,9 @@ Description
         The kernel of @TO parametrization@, by elimination. This finishes in seconds for $d = 2$ with $d' \le 3$, and for $d = 3$
         with $d' = 1$ and $a \geq 3$. For $a = 1$ a layer is a vector times $d'$ quadratic forms with a common factor, and only the
         ideal of these forms is eliminated: in seconds for $d = 2$ with $d' \le 8$, for $d = 3$ with $d' \le 3$, and for $d \le 6$
-        with $d' = 1$; in minutes for $(d,d') = (3,4)$ and $(4,2)$. With one token in seconds for $d = 2$ with $d' \le 4$, and over
-        {\tt ZZ/32003} for $d = 3$ with $d' = 1$. For larger layers @TO imageEquations@ finds the equations degree by degree.
+        with $d' = 1$; in one or two minutes, over {\tt ZZ/32003}, for $(d,d') = (3,4)$ and $(4,2)$. With one token in seconds for
+        $d = 2$ with $d' \le 4$, and over {\tt ZZ/32003} for $d = 3$ with $d' = 1$. For larger layers @TO imageEquations@ finds
+        the equations degree by degree.
     Example
         I = neuroIdeal(2,2,2);
         tally apply(I_*, f -> first degree f)
@@ -799,7 +801,8 @@ Description
         find $M(d,d',a-1)$, as for $a \ge 3$, an error says so.
 
         In a second where this is @TO rankOneLocus@ and that takes one. For $a = 2 < d$ it is {\tt neuroIdeal(d,e,1)}: in seconds
-        for $(d,d') = (3,2)$, $(3,3)$ and for $d \le 6$ with $d' = 1$, in minutes for $(3,4)$ and $(4,2)$.
+        for $(d,d') = (3,2)$, $(3,3)$ and for $d \le 6$ with $d' = 1$, in one or two minutes, over
+        {\tt ZZ/32003}, for $(3,4)$ and $(4,2)$.
 
         This is the smallest counterexample to HMK, Theorem 3.4:
     Example
@@ -871,7 +874,7 @@ Description
     Text
         By linear algebra over the coefficient field, which goes further than elimination. In seconds it finds the equations of
         degree 2 for $d, d' \le 3$ and $M(4,2,2)$, of degree 3 for $(d,d') = (3,1)$, and of degree 4 for $d = 2$ with $d' \le 3$;
-        the cubics of $M(3,2,2)$ and the quartics of $M(3,1,2)$ take more than a minute. The 45 quadrics of $M(3,2,2)$:
+        the cubics of $M(3,2,2)$ and the quartics of $M(3,1,2)$, over {\tt ZZ/32003}, in a minute. The 45 quadrics of $M(3,2,2)$:
     Example
         numcols imageEquations(parametrization(3,2,2), 2)
 ///
