@@ -100,8 +100,8 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
         values = sorted({x.value for x in found})
         words = f"λ {values[0]} to {values[-1]}, {len(found)} orbits"
         witness = (
-            f"λ from {values[0]} to {values[-1]} at {len(found)} orbits of weights, by the normal form of the "
-            "ideal at each, an exact identity of polynomials"
+            f"λ from {values[0]} to {values[-1]} at {len(found)} orbits of weights, by the normal form "
+            "of the ideal at each, an exact identity of polynomials"
         )
         if wrong:
             witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"
