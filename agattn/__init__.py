@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from agattn.verification.checked import check
     from agattn.verification.critical_points import critical_points
     from agattn.verification.ideal import degree, hilbert_function, ideal
+    from agattn.verification.reading import read
     from agattn.verification.strata_table import strata_table as strata
     from agattn.verification.verify import verify
 
@@ -86,7 +87,7 @@ __all__ = [
     "Status", "Stratum", "Sum", "Verdict", "__version__", "certificate",
     "check", "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
     "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
-    "identify", "invariants", "learning_coefficient", "rank", "report", "rlct", "run", "schema",
+    "identify", "invariants", "learning_coefficient", "rank", "read", "report", "rlct", "run", "schema",
     "script", "singularities", "spectrum", "strata", "study", "symmetries", "tangent_space", "train",
     "verify", "weights",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ Exit status: 0 the certificate is valid; 1 it is not, as a statement or a number
 be checked: it cannot be read, is malformed, or is larger than what is stated below.
 
 ``agattn check FILE``, ``python -m agattn.checker FILE`` and, in Python, ``agattn.check(document)`` run this
-very file, and ``agattn check --write FILE`` copies it as it stands.
+very file, and ``agattn check -O FILE.py`` copies it as it stands.
 
 It is meant to be read in one sitting, and trusts no word and no number of a certificate: every consequence
 is computed here, and every word that is printed stands in this file

@@ -15,6 +15,7 @@ A conclusion is as strong as the weakest thing it uses:
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Annotated, Any, Literal, Self, cast, get_args
@@ -136,6 +137,7 @@ class Verdict(Result, extensible=True):
     shown: str = ""  #: ``computed`` in a few words, where it does not print itself well
     meaning: str = ""  #: the claim in words, for who reads ``short``
     fails_at: Key[tuple[Any, ...], "The strata at which a refuted claim fails.", IF_ANY] = ()
+    brief: str = ""  #: in ten words; ``{}`` stands for ``short``, ``{key}`` for a part of ``computed``
 
     def __post_init__(self) -> None:
         decided = self.status in (Status.CONFIRMED, Status.REFUTED)
@@ -190,6 +192,39 @@ class Verdict(Result, extensible=True):
         if isinstance(value, list) and not 0 < len(value) <= 6:
             return f"{len(value)} strata"
         return _in_words(value)
+
+    @property
+    def label(self) -> str:
+        """The claim's number in the paper, or its id without the name of this project.
+
+        >>> from agattn import SingleLayer, verify
+        >>> [verdict.label for verdict in verify(SingleLayer(2, 1), ["3.4.closed", "agattn.degree"]).values()]
+        ['3.4', 'degree']
+        """
+        number = re.search(r"-([A\d]+(\.\d+)?)", self.claim)
+        return number[1] if number else self.claim.removeprefix("agattn.")
+
+    @property
+    def in_brief(self) -> str:
+        """What the claim says, with what was computed, in some ten words; why, where it is undecided."""
+        if self.status is Status.UNDECIDED:
+            return textwrap.shorten(self.witness, 100, placeholder=" …")
+        computed = plain(self.computed)
+        parts = computed if isinstance(computed, dict) else {}
+        named = {key: _in_words(value) for key, value in parts.items()}
+        words = self.meaning if computed is None else self.brief.format(self.short, **named) or self.meaning
+        return f"{words} (in part)" if self.scope else words
+
+    @property
+    def exception(self) -> str:
+        """Where a refuted claim fails, in some words; empty for other claims."""
+        if self.status is not Status.REFUTED:
+            return ""
+        if not self.fails_at:
+            return textwrap.shorten(self.witness, 100, placeholder=" …")
+        *points, last = map(str, self.fails_at)
+        few = points[:2] + ["…"] * (len(points) > 2)
+        return f"but not at {', '.join([*few, last])}"
 
     @property
     def is_terse(self) -> bool:

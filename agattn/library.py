@@ -8,7 +8,7 @@ and tells on stderr what it does when that takes long.
 >>> import agattn as ag
 >>> layer = ag.SingleLayer(3, 2, a=2)
 >>> ag.dimension(layer)
-M(3,2; 2), t = 2: dimension 13 (proved), expected 13
+M(3,2,2), t = 2: dimension 13 (proved), expected 13
 >>> ag.tangent_space(layer, (2, 1, 2))
 dim T_p = 14 > dim M̄ = 13: singular (from below: first-order arcs; from above: one reduced preimage)
 >>> ag.verify(layer, "theorem-3.4.singular", engine="native")["theorem-3.4.singular"].status
@@ -105,6 +105,7 @@ _WRITTEN = {
     "number": "1",
     "name": "'verify'",
     "config": "'config.json'",
+    "file": "'ideal.m2'",
 }
 
 
@@ -153,6 +154,10 @@ def _is_pair(value: object) -> bool:
     return is_list(value) and not isinstance(value, Mapping) and len(value) == 2
 
 
+def _is_names(value: object) -> bool:
+    return _is_text(value) or (isinstance(value, Mapping) and all(map(_is_text, value.values())))
+
+
 def _is_path(value: object) -> bool:
     return isinstance(value, (str, Path))
 
@@ -182,6 +187,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "written": (callable, "a function of one estimate"),
     "claims": (_is_texts, "an id such as 'theorem-3.4', or a list of ids"),
     "match": (_is_texts, "part of the names of tensors, or a list of such parts"),
+    "names": (_is_names, "the names of K, Q and V, as {'K': 'h.{layer}.k', ...}"),
     "family": (_is_text, "the name of a family, such as 'llama'"),
     "ignore": (_is_texts, "a key of a configuration, or a list of keys"),
     "radius": (_is_radius, "a number, or a number in text such as '1/3'"),
@@ -190,6 +196,7 @@ _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "ranks": (is_ranks, "a list of ranks such as (1, 2)"),
     "grid": (_is_path, "the path of a TOML file, or its text"),
     "keep": (_is_path, "the path of a folder"),
+    "file": (_is_path, "the path of a file"),
 }
 
 
@@ -236,7 +243,8 @@ def _check_architecture(name: str, given: inspect.BoundArguments) -> None:
             how = "such as ag.SingleLayer(d=3, d_out=2, a=2)"
             if isinstance(value, (str, Path)) and _is_model_file(value):
                 how = f"and that in a file is agattn.architectures.model_file.read_model({str(value)!r})"
-            raise InputError(f"ag.{name} takes an architecture first, {how}; it was given {shown(value)}")
+            order = "first" if argument == next(iter(given.arguments)) else "second"
+            raise InputError(f"ag.{name} takes an architecture {order}, {how}; it was given {shown(value)}")
         refuse_constant(value)
         if can_be_forced and not options.get("force"):
             check_depth(value)

@@ -163,6 +163,12 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Emit a script, run it, and read the answer back.",
             ("agattn.engines.run:Run",),
         ),
+        "read": VerbEntry(
+            "agattn.verification.reading:read",
+            "Read an answer or an ideal of others, and compare it.",
+            ("agattn.verification.reading:AnswerRead",),
+            "another answer",
+        ),
         "doctor": VerbEntry(
             "agattn.engines.locate:examine",
             "Find Macaulay2, Singular and msolve, and try each.",
@@ -220,7 +226,7 @@ VERBS: Mapping[str, VerbEntry] = {
         command="agattn critical-points --weights",
     ),
     "degree": VerbEntry("agattn.verification.ideal:degree", command="agattn ideal"),
-    "from_config": VerbEntry("agattn.heads.published:from_config", command="agattn dimension --config"),
+    "from_config": VerbEntry("agattn.heads.published:from_config", command="agattn dimension FILE.json"),
     "hilbert_function": VerbEntry("agattn.verification.ideal:hilbert_function", command="agattn ideal"),
     "invariants": VerbEntry(f"{_GEOMETRY}.ideal.invariants:invariants", command="agattn ideal --invariants"),
     "learning_coefficient": COMMANDS["rlct"]._replace(command="agattn rlct"),

@@ -2,7 +2,7 @@
 
     python benchmarks/commands.py --against OTHER/.venv/bin/python
 
-This version is the clone; the other is what is installed in the environment of the Python that is named. Both
+This version is the clone; the other, 2.0 or later, is installed in the environment of the Python named. Both
 packages are copied into folders of their own, and the Python of this program runs both with the
 same libraries and engines: like is compared with like, as nothing differs but the folder of agattn. The
 environment of this program must have what the other version needs.
@@ -48,7 +48,7 @@ COMMANDS = (
     "ideal -d 3 -o 1 -a 2 --max-degree 4",
     "identify examples/tensor.json -d 2 -o 1",
     "rank examples/hilbert.csv",
-    "report -d 2 -o 1 --engine native --out report",
+    "report -d 2 -o 1 --engine native -O report",
     "rlct -d 3 -o 2 -a 2",
     "run implicit-ideal -d 2 -o 1 --engine singular",
     "schema verify",

@@ -1,4 +1,4 @@
-"""Polynomial maps as Python functions, for --model examples/maps.py:NAME."""
+"""Polynomial maps as Python functions, for examples/maps.py:NAME."""
 
 from itertools import product
 

@@ -351,6 +351,8 @@ Description
         coordinates of this package, written {\tt y_(c,b,i,k)}. For one token ({\tt Tokens => 1}) they are the coefficients
         {\tt z_(c,i,j,k)} of the cubic forms $V_c(x) \cdot x^T A x$.
 
+        Each function says for which sizes it finishes in seconds, on one core.
+
         The letter $e$ stands for $d'$ in names and examples. This is the quartic hypersurface $M(2,1,2)$:
     Example
         I = neuroIdeal(2,1,2)
@@ -396,6 +398,10 @@ Description
     Text
         One token, {\tt Tokens => 1}, or more, which is the default. For a single layer all numbers $t \ge 2$ give the same
         variety; for networks the number matters.
+
+        What finishes with how many tokens is said at each function.
+    Example
+        neuroDimension(3,2,1), neuroDimension(3,2,1,Tokens => 1)
 ///
 
 doc ///
@@ -423,6 +429,8 @@ Outputs
 Description
     Text
         Calling it again gives the same ring, so that ideals of layers that differ in $a$ alone can be compared.
+
+        In seconds up to $d = d' = 10$, with 5500 variables.
     Example
         neuroRing(2,1)
         gens neuroRing(2,1,Tokens => 1)
@@ -450,6 +458,8 @@ Outputs
 Description
     Text
         See HMK, Proposition A.5.
+
+        A formula: any size, and a second for matrices of numbers with $d = d' = 20$.
     Example
         coefficientVector(matrix{{1,2},{3,4}}, matrix{{5,7}})
 ///
@@ -479,6 +489,8 @@ Outputs
     :RingMap
         from @TO neuroRing@ to a ring of weights: entries {\tt aa_(i,b)} of $A$, or of $K$ and $Q$ where $a < d$, and of $V$
 Description
+    Text
+        A formula: any size, and a second for $d = d' = 10$.
     Example
         parametrization(2,1,2)
         target parametrization(3,1,1)
@@ -510,10 +522,12 @@ Outputs
         of the Zariski closure of $M(d,d',a)$
 Description
     Text
-        The kernel of @TO parametrization@, by elimination. This finishes for $d = 2$ with $d' \le 3$, and for $d = 3$ with
-        $d' = 1$ and $a \geq 3$. For $a = 1$ a layer is a vector times $d'$ quadratic forms with a common factor, and only the
-        ideal of these forms is eliminated: this finishes for $d = 2$, for $d = 3$ with $d' \le 4$, for $d = 4$ with $d' \le 2$, and
-        for $d' = 1$. For larger layers @TO imageEquations@ finds the equations degree by degree.
+        The kernel of @TO parametrization@, by elimination. This finishes in seconds for $d = 2$ with $d' \le 3$, and for $d = 3$
+        with $d' = 1$ and $a \geq 3$. For $a = 1$ a layer is a vector times $d'$ quadratic forms with a common factor, and only the
+        ideal of these forms is eliminated: in seconds for $d = 2$ with $d' \le 8$, for $d = 3$ with $d' \le 3$, and for $d \le 6$
+        with $d' = 1$; in one or two minutes, over {\tt ZZ/32003}, for $(d,d') = (3,4)$ and $(4,2)$. With one token in seconds for
+        $d = 2$ with $d' \le 4$, and over {\tt ZZ/32003} for $d = 3$ with $d' = 1$. For larger layers @TO imageEquations@ finds
+        the equations degree by degree.
     Example
         I = neuroIdeal(2,2,2);
         tally apply(I_*, f -> first degree f)
@@ -545,6 +559,8 @@ Description
     Text
         This is HMK, Corollary 3.3. For one token only $A + A^T$ matters, of rank at most $r = min(2a,d)$, and the dimension is
         $r(2d-r+1)/2 + d d' - 1$.
+
+        A formula: any size.
     Example
         neuroDimension(3,2,2), neuroDimension(3,2,2,Tokens => 1)
 ///
@@ -572,6 +588,8 @@ Description
         For at least two tokens. Up to scaling $(A,V)$ is a point of the product of a determinantal variety and a projective space,
         in its Segre embedding, and $M(d,d',a)$ is the image of a projection without base points. So the degree is that of the
         product, divided by the degree of the map, which is 2 for $a = d' = 1 < d$ and else 1.
+
+        A formula: any size.
     Example
         neuroDegree(2,2,2), neuroDegree(3,1,1), neuroDegree(3,2,2)
 ///
@@ -599,6 +617,8 @@ Description
         $GL(d') \times GL(d) \times GL(d)$ acts on the rows of $V$, on the columns of $A$, and on the index that $V$ and $A$ share:
         $(V, A)$ is a representation of a quiver of type $A_3$. So there are finitely many orbits, which the ranks tell apart, and
         what is invariant under the group can be decided at one @TO representative@ of each.
+
+        A formula: any size.
     Example
         for s in strata(3,2,2) list (s, stratumDimension(3,2,s))
 ///
@@ -622,6 +642,8 @@ Outputs
     :ZZ
         the dimension of the set of its points $\varphi$
 Description
+    Text
+        A formula: any size.
     Example
         stratumDimension(3,2,(2,1,3))
 ///
@@ -648,6 +670,8 @@ Outputs
     :Sequence
         matrices $A$ and $V$
 Description
+    Text
+        A formula: any size.
     Example
         representative(3,2,(2,1,3))
 ///
@@ -678,6 +702,8 @@ Description
         $(A + sA', V + sV')$ with $A'$ in the tangent cone of the matrices of rank at most $a$. If $A = k q^T$ and $V = h v^T$,
         the point has the other preimage $(v q^T, h k^T)$ too (HMK, Theorem 3.2), or, where $k$ and $v$ are parallel, there are
         curves with velocity 0, of which the coefficients of $s^2$ and $s^3$ are tangent vectors. At 0 every point is one.
+
+        In seconds for $d, d' \le 5$; points with ranks $(1,1,1)$ take longest.
 
         More than $dim M$ linearly independent tangent vectors prove that the point is singular. The smallest layer with such
         a point outside $rk A = rk V = 1$ is $M(3,2,2)$:
@@ -711,6 +737,8 @@ Description
         For at least two tokens, and singular points of the Zariski closure. They are those with $rk A = rk V = 1$ (HMK, Theorem 3.4)
         and for $2 \le a < d$ also those with $rk A < a$, which the theorem in version 2 does not name; and 0, if $d \ge 2$.
         For $a = d' = 1$ they are $(1,1,1)$, if $d \ge 3$, and 0.
+
+        A formula: any size.
     Example
         select(strata(3,2,2), s -> isSingularStratum(3,2,2,s))
 ///
@@ -738,6 +766,8 @@ Description
     Text
         Generated by the $2 \times 2$ minors of flattenings of the tensor $y$ and the $3 \times 3$ minors of $Q$, whose factors
         are taken from all slices of $y$. Its points with $Q$ definite are not in $M$.
+
+        In a second for $d = 2$ with $d' \le 12$, $d = 3$ with $d' \le 5$, $d = 4$ with $d' \le 2$, and $d = 5$ with $d' = 1$.
     Example
         Z = rankOneLocus(2,2);
         dim Z, degree Z
@@ -768,7 +798,13 @@ Description
     Text
         The closure of the strata for which @TO isSingularStratum@ is true: $M(d,d',a-1)$ if $2 \le a < d$, and elsewhere
         @TO rankOneLocus@, save for $a = d' = 1$. No minors of a Jacobian are taken. Where elimination cannot be expected to
-        find $M(d,d',a-1)$, as for $a \ge 3$, an error says so. This is the smallest counterexample to HMK, Theorem 3.4:
+        find $M(d,d',a-1)$, as for $a \ge 3$, an error says so.
+
+        In a second where this is @TO rankOneLocus@ and that takes one. For $a = 2 < d$ it is {\tt neuroIdeal(d,e,1)}: in seconds
+        for $(d,d') = (3,2)$, $(3,3)$ and for $d \le 6$ with $d' = 1$, in one or two minutes, over
+        {\tt ZZ/32003}, for $(3,4)$ and $(4,2)$.
+
+        This is the smallest counterexample to HMK, Theorem 3.4:
     Example
         Z = singularLocusOf(3,2,2,CoefficientRing => ZZ/32003);
         dim Z, degree Z
@@ -807,6 +843,8 @@ Description
 
         All families together cut the closure out as a set. For $d = 2$, and for $d = 3$ and $d' = 1$, they generate the whole
         ideal; for $d = 3$ and $d' \le 3$ all equations of degree at most 4.
+
+        In seconds for $d = 2$ with $d' \le 3$, and over {\tt ZZ/32003} for $(d,d') = (3,1)$. The resultants take most of the time.
     Example
         F = namedEquations(2,2,1);
         applyValues(F, I -> tally apply(I_*, f -> first degree f))
@@ -834,7 +872,9 @@ Outputs
         with one row: a basis of the forms of degree $n$ in the kernel of $F$
 Description
     Text
-        By linear algebra over the coefficient field, which goes further than elimination. The 45 quadrics of $M(3,2,2)$:
+        By linear algebra over the coefficient field, which goes further than elimination. In seconds it finds the equations of
+        degree 2 for $d, d' \le 3$ and $M(4,2,2)$, of degree 3 for $(d,d') = (3,1)$, and of degree 4 for $d = 2$ with $d' \le 3$;
+        the cubics of $M(3,2,2)$ and the quartics of $M(3,1,2)$, over {\tt ZZ/32003}, in a minute. The 45 quadrics of $M(3,2,2)$:
     Example
         numcols imageEquations(parametrization(3,2,2), 2)
 ///
@@ -865,6 +905,9 @@ Description
     Text
         Only the first column of the output is taken, and of the monomials that arise from each other when the other tokens are
         exchanged only one: the other coefficients are the same.
+
+        In seconds for two layers with one token and widths 2, 2, 2 or 3, 2, 1, with two tokens and widths 2, 2, 2 or 3, 1, 1,
+        and with three tokens and widths 2, 1, 1; for three layers with one token and widths 2, 1, 1, 1.
     Example
         F = deepParametrization({2,1,1},{1,1},Tokens => 1);
         numgens source F, numgens target F
@@ -898,6 +941,9 @@ Description
     Text
         With one token a network of widths 2, 1, 1 computes cubes of binary cubics: the third Veronese threefold, of degree 27,
         projected to $P^9$. It lies on no cubics, and on 260 quartics. With two tokens the coefficients satisfy linear relations.
+
+        In seconds for widths 2, 1, 1 and ranks 1, 1 up to degree 4 with one token and up to degree 2 with two; with one token up to
+        degree 2 also for widths 2, 2, 1, and over {\tt ZZ/32003} for widths 3, 1, 1.
     Example
         deepIdeal({2,1,1},{1,1},3,Tokens => 1)
         numgens deepIdeal({2,1,1},{1,1},1,Tokens => 2)

@@ -69,21 +69,21 @@ SMOKE = (
     Try("agattn --version", 0, "agattn"),
     Try("agattn doctor", None, "Python"),
     # Check the theorems.
-    Try(f"agattn verify {LAYER} --engine native --certificate m212.json", 0, "confirmed"),
+    Try(f"agattn certificate {LAYER} -O m212.json", 0, "confirmed"),
     Try("agattn verify -d 3 -o 2 -a 2 --engine native --claim theorem-3.4.singular", 1, "(2,1,3)"),
     Try(f"agattn verify {NETWORK} --engine native", 0, "confirmed"),
     Try("agattn study audit --part 5/40 --no-cache", 0, "M(2,1,1)"),
     Try("agattn check m212.json", 0, "The certificate is valid."),
     Try("python -m agattn.checker m212.json", 0, "The certificate is valid."),
-    Try("agattn certificate --model examples/delta.toml -O delta.json", 0, "agattn.recurrent-dimension"),
+    Try("agattn certificate examples/delta.toml -O delta.json", 0, "agattn.recurrent-dimension"),
     Try("agattn check delta.json", 0, "dim M = 22 = 24 − 2"),
     Try("agattn certificate --dims 3,3,2 --ranks 3,3 -t 3 -O n332.json", None, "agattn.deep-critical"),
     Try("agattn check n332.json", 0, "of 4 weights 2 are critical"),
     # Study a layer or model.
     Try("agattn dimension --dims 4,3,4 --ranks 2,2 -t 3", 0, "proved"),
-    Try("agattn dimension --config examples/grouped-config.json", 0, "dimension: 41680768"),
+    Try("agattn dimension examples/grouped-config.json", 0, "dimension: 41680768"),
     Try(f"agattn dimension {NETWORK} --jet 2", 0, "jet of order 2: dimension 0 (proved)"),
-    Try("agattn dimension --model examples/transformer.py:gpt2", 0, "at least 83718000"),
+    Try("agattn dimension examples/transformer.py:gpt2", 0, "at least 83718000"),
     Try("agattn identifiability 3 2 2", 0, "the fiber has dimension 5 (proved)"),
     Try("agattn symmetries -d 2 -o 1", 0, "orbits of dimension 5 (proved)"),
     Try("agattn strata -d 3 -o 2 -a 2 --json", 0, '"singular_by_paper"'),
@@ -112,7 +112,7 @@ SMOKE = (
     Try(f"agattn run implicit-ideal {LAYER} --engine msolve", 0, "dimension: 5", "engines"),
     Try(f"agattn run named-equations {LAYER} --engine macaulay2", 0, "number: 1", "engines"),
     # Experiments.
-    Try("agattn study atlas --part 1/500 --no-cache", 0, "M(1,1; 1)"),
+    Try("agattn study atlas --part 1/500 --no-cache", 0, "M(1,1,1)"),
     Try("agattn train --example", 0, "[[experiment]]"),
     Try("agattn train train.toml", 0, "2 converged", "train"),
     Try("agattn study --example", 0, "[layers]"),
@@ -125,7 +125,7 @@ SMOKE = (
     Try("agattn figure 2 -O figure2.svg", 0, "wrote figure2.svg", "figures"),
     Try("agattn figure 3 -O figure3.png", 0, "wrote figure3.png", "figures"),
     Try("agattn critical-points 2 1 -O loss.html", 0, "wrote loss.html", "figures"),
-    Try(f"agattn report {LAYER} --engine native --out report", 0, "wrote report/report.html", "figures"),
+    Try(f"agattn report {LAYER} --engine native -O report", 0, "wrote report/report.html", "figures"),
 )
 WITHOUT = {"engines": 3, "figures": 2, "checkpoints": 2, "train": 2, "study": 2}
 

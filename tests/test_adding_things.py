@@ -244,7 +244,7 @@ def test_a_kind_of_layer(copy):
     check_touched(changed, paths(table()["a kind of layer"][1]))
 
     (copy.folder / "model.toml").write_text(MODEL, encoding="utf-8")
-    found = copy.agattn("dimension", "--model", "model.toml", "--json")
+    found = copy.agattn("dimension", "model.toml", "--json")
     assert copy.run("-c", USED, stdin=found) == "16\n"
     assert "cross-attention" in copy.agattn("schema", "dimension")
     assert " 0 circles, 0 arrows up" in copy.run("-m", "tests.house")

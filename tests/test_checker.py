@@ -289,7 +289,7 @@ def forged(name):
 def carried(tmp_path_factory):
     """The checker as one file, alone in a folder."""
     path = tmp_path_factory.mktemp("desk") / "checker.py"
-    assert call("check", "--write", path).status == 0
+    assert call("check", "-O", path).status == 0
     return path
 
 
@@ -345,8 +345,8 @@ def test_the_carried_checker_on_other_pythons(version, carried):
 
 def test_the_carried_checker_alone(carried):
     assert carried.read_bytes() == Path(checker.__file__).read_bytes()
-    assert call("check", "--write", "-").out.encode() == carried.read_bytes()
-    assert call("check").status == call("check", SHIPPED, "--write", "-").status == 2
+    assert call("check", "-O", "-").out.encode() == carried.read_bytes()
+    assert call("check").status == call("check", SHIPPED, "-O", "-").status == 2
     ended = referee(carried, "--help")
     assert ended.returncode == 0 and b"Exit status" in ended.stdout
     assert referee(carried).returncode == 2

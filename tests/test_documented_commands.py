@@ -32,6 +32,7 @@ NEEDS_ENGINES = {"run": ["macaulay2"], "doctor": list(ENGINES), "critical-points
 NEEDS_NO_ENGINE = {"verify", "emit"}
 NEEDS_A_FILE = {
     "check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study", "train",
+    "read",
 }  # fmt: skip
 NEEDS_A_LAYER = {
     "emit", "run", "strata", "verify", "ideal", "report", "dimension", "identifiability", "rlct",
@@ -40,17 +41,17 @@ NEEDS_A_LAYER = {
 # Minutes. The tests of the grids that ship do jobs of them again, and compare with the pages.
 SHIPPED = [
     ["study", "audit"],
-    ["study", "audit", "--report", "audit"],
-    ["study", "audit", "--report", "DIR"],
+    ["study", "audit", "-O", "audit"],
+    ["study", "audit", "-O", "DIR"],
     ["study", "atlas"],
     ["study", "zoo", "--force"],
-    ["study", "zoo", "--force", "--report", "zoo"],
+    ["study", "zoo", "--force", "-O", "zoo"],
 ]
 # tests/experiments/test_training.py trains as the example does.
 TRAIN = [
-    ["train", "examples/train.toml", "--report", "report"],
-    ["train", "examples/train.toml", "--report", "training"],
-    ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "--report", "report"],
+    ["train", "examples/train.toml", "-O", "report"],
+    ["train", "examples/train.toml", "-O", "training"],
+    ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "-O", "report"],
 ]
 # A test beside that of the zoo compares the tables of equations with degrees computed again.
 EQUATIONS = ["study", "examples/equations.toml", "-O", "equations.jsonl"]
@@ -65,16 +66,18 @@ LONG = {
     "figure 1 --slice examples/slice.json -O slice.png",
     "figure 1 -O umbrella.pdf",
     "spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O bands.png",
-    "ideal -d 3 -o 1 -a 3 -t 1 --max-degree 8 --invariants",
-    "ideal -d 3 -o 2 -a 2 --max-degree 5 --invariants",
-    "report -d 3 -o 2 -a 2 --out report",
-    "run strata-tangents -d 3 -o 2 -a 2",
+    "ideal 3 1 3 -t 1 --max-degree 8 --invariants",
+    "ideal 3 2 2 --max-degree 5 --invariants",
+    "report 3 2 2 -O report",
+    "run strata-tangents 3 2 2",
     "singularities --dims 3,3,2 --ranks 3,3 -t 3",
     "study grid.toml --workers 2 -O results.jsonl",
-    "verify -d 6 -o 6 -a 4 --engine native",
+    "verify 6 6 4 --engine native",
 }
-# A refuted claim is a result; everything else that is not 0 is a failure.
-MAY_REFUTE = {"verify", "certificate", "report", "study"}
+# A refuted claim, or an ideal that is another one, is a result; everything else that is not 0 is a failure.
+MAY_REFUTE = {"verify", "certificate", "report", "study", "read"}
+#: The pages that show what a terminal of 80 columns shows; others have tables and lines in full.
+NARROW = ["reference/screens.md"]
 
 
 @lru_cache
@@ -103,7 +106,9 @@ def is_complete(words):
     """Whether a command line is one: in running text a command may be named without a layer."""
     if words[0] in NEEDS_A_FILE:
         return len(words) > 1
-    return {"-d", "--dims", "--model"} & {*words} or "--list" in words or words[0] not in NEEDS_A_LAYER
+    first = "".join(words[2:3] if words[0] in ("emit", "run") else words[1:2])
+    is_named = re.fullmatch(r"[\d,]+|.*\.(toml|json)|.*\.py:\w+", first)
+    return {"-d", "--dims", "--list"} & {*words} or is_named or words[0] not in NEEDS_A_LAYER
 
 
 def shown():
@@ -129,15 +134,16 @@ def shown():
                 name = page.relative_to(DOCS if DOCS in page.parents else ROOT)
                 line = " ".join(words)
                 slow = [pytest.mark.slow] * (line in LONG)
-                yield pytest.param(words, output, id=f"{name}: agattn {line}", marks=slow)
+                columns = 80 if str(name) in NARROW else 1000
+                yield pytest.param(words, output, columns, id=f"{name}: agattn {line}", marks=slow)
 
 
 COMMAND_LINES = list(shown())
 
 
 def lines_of(text):
-    """The lines of a text without rules, and without what depends on the width of the terminal."""
-    lines = (" ".join(line.split()) for line in text.splitlines())
+    """The lines of a text without rules, times, and what depends on the width of the terminal."""
+    lines = (re.sub(r", \d+\.\d+ s$", "", " ".join(line.split())) for line in text.splitlines())
     return [line for line in lines if not re.fullmatch("─*", line)]
 
 
@@ -157,7 +163,7 @@ def compare(printed, told):
 
     The last line says who computed and how long it took; a page may leave it out.
     """
-    told = [line for line in told if not line.startswith("Computed by ")]
+    told = [line.partition(", asked: ")[0] for line in told if not line.startswith("Computed by ")]
     if "..." in told:
         extracts = re.split(r"^\.\.\.$", "\n".join(told), flags=re.MULTILINE)
         for extract in filter(None, map(str.strip, extracts)):
@@ -178,6 +184,9 @@ def inputs(tmp_path_factory):
     weights = {"K": draw((2, 3)), "Q": draw((2, 3)), "V": draw((2, 3))}
     np.savez(folder / "weights.npz", **weights)
     save_file(weights, folder / "model.safetensors")
+    renamed = [f"net.{layer}.{name}" for layer in range(2) for name in ("key", "query", "value")]
+    draw = np.random.default_rng(1).standard_normal
+    save_file({name: draw((4, 6)) for name in renamed}, folder / "renamed.safetensors")
     (folder / "weights.json").write_text('{"A": [[1, 2], ["1/3", 0]], "V": [[0, 1]]}', encoding="utf-8")
     (folder / "others.json").write_text('{"A": [[2, 4], ["2/3", 0]], "V": [[0, "1/2"]]}', encoding="utf-8")
     shutil.copy(DOCS / "certificates" / "m322.json", folder)
@@ -193,6 +202,10 @@ def inputs(tmp_path_factory):
         r"^```python\n(# mine\.py\n.*?)^```", (DOCS / "guides" / "models.md").read_text("utf-8"), re.M | re.S
     )
     (folder / "mine.py").write_text(model, encoding="utf-8")
+    [printed] = re.findall(
+        r"^```text\n(agattn emit .*?)^```", (DOCS / "guides" / "script.md").read_text("utf-8"), re.M | re.S
+    )
+    (folder / "minors.out").write_text(printed, encoding="utf-8")
     gallery().write_inputs(folder)
     return folder
 
@@ -216,16 +229,16 @@ def require_engines(words):
 ENDED: dict[tuple[str, ...], Ended] = {}
 
 
-@pytest.mark.parametrize(("words", "output"), COMMAND_LINES)
-def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("words", "output", "columns"), COMMAND_LINES)
+def test_it_works_as_shown(words, output, columns, inputs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "1000")  # tables and lines in full
-    name = words[0]
+    monkeypatch.setenv("COLUMNS", str(columns))
+    name, typed = words[0], " ".join(words)
     if output is None:
         if len(words) == 1 and name in NEEDS_A_FILE | {"emit", "run"}:
             return  # named, not called
-        missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["-d", "2", "-o", "1"]
-        missing += ["--out", "report"] if name == "report" else []
+        missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["2", "1"]
+        missing += ["-O", "report"] if name == "report" else []
         layer = [] if is_complete(words) else missing
         cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
         return
@@ -233,14 +246,18 @@ def test_it_works_as_shown(words, output, inputs, tmp_path, monkeypatch):
     if name == "verify":
         words = [w for w, before in zip(words, ["", *words], strict=False) if "--engine" not in (w, before)]
         words += ["--engine", "native"]
-    if tuple(words) not in ENDED:
+    key = *words, str(columns)
+    if key not in ENDED:
         shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
         monkeypatch.setenv("AGATTN_CACHE", str(tmp_path / "cache"))
         before = names_below(tmp_path)
-        ENDED[tuple(words)] = call(*words)
+        ENDED[key] = call(*words)
         written = names_below(tmp_path) - before
         assert [name for name in written if not name.startswith(("cache/", *words))] == []
-    status, out, err = ENDED[tuple(words)]
+    status, out, err = ENDED[key]
+    out = out.replace(
+        f"agattn {' '.join(words)}", f"agattn {typed}"
+    )  # what to type next names no other engine
     assert status in ((0, 1) if name in MAY_REFUTE else (0,)), err
     if output:
         if name == "doctor":  # versions and paths differ

@@ -30,7 +30,7 @@ def test_every_long_call_tells_what_it_does(monkeypatch, capsys):
     monkeypatch.setattr(library, "told", lambda work, progress: real(work, progress, after=0.1))
     monkeypatch.setattr(network_fibers, "network_fiber", lambda *_: time.sleep(0.4))
     ag.fiber(ag.DeepNetwork((2, 2), (2,)), {})
-    assert capsys.readouterr().err == "fiber of M(2,2; 2), t = 3\n"
+    assert capsys.readouterr().err == "fiber of M(2,2,2), t = 3\n"
 
 
 def test_progress_is_told_to_a_function_or_with_none_to_nobody_but_stderr():

@@ -12,7 +12,7 @@ power series φ_θ(sX) (:mod:`agattn.algebra.series`).
 >>> network = DeepNetwork((2, 1), (1,), t=2, normalization="softmax")
 >>> jet = Jet(network, 3)
 >>> print(jet)
-M(2,1; 1), softmax, t = 2, jet of order 3
+M(2,1,1), softmax, t = 2, jet of order 3
 >>> jet.degree  # 1 + 2 weights, and three entries of X
 6
 """
@@ -144,7 +144,7 @@ class Jet(Parametrized):
     @property
     def arguments(self) -> str:
         """The jet as the command line names it, such as ``--dims 2,1 --ranks 1 -t 2 --jet 3``."""
-        return f"{getattr(self.network, 'arguments', '--model FILE')} --jet {self.order}"
+        return f"{getattr(self.network, 'arguments', 'FILE')} --jet {self.order}"
 
     def summary(self) -> str:
         """The network and the order in a line."""

@@ -182,7 +182,8 @@ class DeepNetwork(Layered):
 
     def summary(self) -> str:
         """The sizes, and the options that differ from their defaults, in a line."""
-        parts = [f"M({','.join(map(str, self.dims))}; {','.join(map(str, self.ranks))})"]
+        between = "," if self.depth == 1 else "; "  # a layer is called as everywhere
+        parts = [f"M({','.join(map(str, self.dims))}{between}{','.join(map(str, self.ranks))})"]
         heads = self.heads_by_layer
         if set(heads) != {1}:
             parts.append(f"heads {heads[0] if len(set(heads)) == 1 else ','.join(map(str, heads))}")
@@ -208,7 +209,12 @@ class DeepNetwork(Layered):
 
     @property
     def arguments(self) -> str:
-        """The network as the command line names it, such as ``--dims 4,3,4 --ranks 2,2 -t 3``."""
+        """The network as the command line names it, such as ``--dims 4,3,4 --ranks 2,2 -t 3``.
+
+        What no option says, model files say: then this is the word FILE.
+        """
+        if self.temperature != 1 or self.value_rank is not None:
+            return "FILE"
         dims, ranks, heads = (",".join(map(str, x)) for x in (self.dims, self.ranks, self.heads_by_layer))
         words = [f"--dims {dims} --ranks {ranks} -t {self.t}"]
         words += [f"--heads {heads}"] if set(self.heads_by_layer) != {1} else []
@@ -216,8 +222,6 @@ class DeepNetwork(Layered):
         given = self.normalization
         kind = given.argument if isinstance(given, Normalizer) else given
         words += [] if self.is_lightning else [f"--normalization {kind}"]
-        words += [f"--temperature {self._temperature}"] if self.temperature != 1 else []
-        words += [] if self.value_rank is None else [f"--value-rank {self.value_rank}"]
         return " ".join(words)
 
     def as_network(self) -> DeepNetwork:

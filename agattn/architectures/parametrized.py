@@ -14,7 +14,7 @@ class Parametrized(Described):
     """A family of maps with parameters of some shapes: a model, known by its values and by no coordinates."""
 
     kind: ClassVar[str] = "model"
-    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
+    options: ClassVar[tuple[str, str]] = ("a model file", "ag.Network(layers, dim)")
 
     if TYPE_CHECKING:  # at run time these are fields or properties of the classes
 

@@ -31,7 +31,7 @@ class Architecture(Protocol):
     #: What an architecture of this kind is called, such as ``"layer"``; a model, if it is of no other kind.
     kind: ClassVar[str] = "model"
     #: The options of the command line that give one.
-    options: ClassVar[tuple[str, str]] = ("--model", "ag.Network(layers, dim)")
+    options: ClassVar[tuple[str, str]] = ("a model file", "ag.Network(layers, dim)")
 
     @property
     def name(self) -> str:

@@ -151,6 +151,8 @@ class Claim(Generic[A]):
             the dimension; the fact is then shown. What is found at random weights is not shown.
         subject: whether an architecture is what the claim speaks of. The claim is left out for any other,
             unless it is asked for.
+        brief: the statement in at most ten words for a list of verdicts, ``{}`` for the computed value in
+            words, ``{key}`` for a part of it; the statement itself if empty.
         source: where it is stated: here, or in the paper under the number in the id, if nothing is given.
     """
 
@@ -164,6 +166,7 @@ class Claim(Generic[A]):
     certificate: Proof[A] | str = Proof()
     beyond: bool = True
     subject: Callable[[A], bool] = lambda architecture: True
+    brief: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -243,6 +246,7 @@ class Claim(Generic[A]):
             sources=tuple(_once(finding.sources for finding in used)),
             shown=outcome.shown,
             meaning=self.statement,
+            brief=self.brief,
             fails_at=outcome.fails_at if status is Status.REFUTED else (),
         )
 

@@ -518,6 +518,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_zeros,
         certificate=Proof(_zeros_proof),
         beyond=False,
+        brief="which weights have φ = 0",
     ),
     Claim(
         "agattn.deep-not-closed",
@@ -530,6 +531,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_not_closed,
         certificate=Proof(_limit_proof),
         beyond=False,
+        brief="M is {}",
     ),
     Claim(
         "agattn.deep-boundary",
@@ -541,6 +543,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_boundary,
         certificate=Proof(_boundary_proof),
         beyond=False,
+        brief="limits outside M have dimension {}",
     ),
     Claim(
         "agattn.deep-critical",
@@ -555,6 +558,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_critical,
         certificate=Proof(partial(_proof, singular=False)),
         beyond=False,
+        brief="critical points are those with rk M_i = 1, i < l, or the layer's",
     ),
     Claim(
         "agattn.deep-singular",
@@ -568,6 +572,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_singular,
         certificate=Proof(partial(_proof, singular=True)),
         beyond=False,
+        brief="singular points are those with rk M_i = 1, i < l, or the layer's",
     ),
     Claim(
         "agattn.softmax-identifiable",
@@ -581,6 +586,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         source="Konda, preprint of 2026, Theorem 1",
         certificate=NO_RANKS,
         beyond=False,
+        brief="φ determines (M, L) but for L = 0, skew M_i",
     ),
     Claim(
         "agattn.softmax-collapse",
@@ -594,6 +600,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         source="Konda, preprint of 2026, Theorem 2, for softmax",
         certificate=NO_RANKS,
         beyond=False,
+        brief="after M_s = 0 any M_i do",
     ),
     Claim(
         "agattn.jet-order",
@@ -606,6 +613,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_jets,
         source="Konda, preprint of 2026, Theorem 3",
         certificate=NO_RANKS,
+        brief="the jet of order {order} has the whole dimension",
     ),
     Claim(
         "agattn.contact-spectrum",
@@ -620,5 +628,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         source="Konda, preprint of 2026, Theorem 4",
         certificate=NO_RANKS,
         beyond=False,
+        brief="singular values near K = Q = 0",
     ),
 )

@@ -409,13 +409,13 @@ def _judge_equations(layer: SingleLayer, findings: Findings) -> Outcome:
     said = [f"cut out as a set by equations of degree at most {as_a_set}, a theorem{tried}"]
     if found.ideal is None:
         said.append(f"minimal generators are known to degree {known_to}, the ideal may need more")
-        shown = f"as a set: {as_a_set}, ideal: at least {largest}"
+        shown = f"as a set by degree ≤ {as_a_set}, the ideal by degree ≥ {largest}"
         return Outcome(True, computed, "; ".join(said), shown, details=details)
     bound = predicted["ideal"]
     said.append(f"the ideal is generated in degree at most {bound}: {found.ideal.reason}")
     said.append(f"minimal generators to degree {known_to} have degree at most {largest}")
     shown = (
-        f"as a set: {predicted['as a set']}, ideal: {largest if known_to >= bound else f'at most {bound}'}"
+        f"as a set by degree ≤ {as_a_set}, the ideal by degree ≤ {largest if known_to >= bound else bound}"
     )
     return Outcome(largest <= bound, computed, "; ".join(said), shown, details=details)
 
@@ -435,6 +435,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         _judge,
         certificate="the checker counts no critical points",
         beyond=False,
+        brief="critical points: {}",
     ),
     Claim(
         "corollary-3.3",
@@ -444,6 +445,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (IDEAL, TANGENTS, GENERIC_RANK),
         lambda layer: layer.expected_dimension,
         _judge_dimension,
+        brief="dim M = {}",
         source="HMK, Corollary 3.3, equation 7",
     ),
     Claim(
@@ -456,6 +458,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         expected_degree,
         _judge_degree,
         certificate=Proof(record=lambda verdict: {"degree": verdict.computed}),
+        brief="deg M̄ = {}",
     ),
     Claim(
         "proposition-A.5",
@@ -466,6 +469,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (PRODUCTS,),
         lambda layer: "products of linear forms",
         _judge_products,
+        brief="M is a set of products of linear forms",
     ),
     Claim(
         "agattn.hilbert-function",
@@ -478,6 +482,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         _predict_hilbert_function,
         _judge_hilbert_function,
         certificate="a Hilbert function takes ranks of all functions of a degree, too many for a file",
+        brief="{}",
     ),
     Claim(
         "agattn.equations",
@@ -490,5 +495,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         _judge_equations,
         certificate="the checker computes no ideals",
         beyond=False,
+        brief="{}",
     ),
 )

@@ -98,8 +98,11 @@ def _judge(task: Task[SingleLayer], softmax: bool) -> Callable[[SingleLayer, Fin
         expected = _predicted(layer, softmax=softmax)
         wrong = tuple(x for x, y in zip(found, expected, strict=True) if x != y)
         values = sorted({x.value for x in found})
-        words = f"λ from {values[0]} to {values[-1]} at {len(found)} orbits of weights"
-        witness = f"{words}, by the normal form of the ideal at each, an exact identity of polynomials"
+        words = f"λ {values[0]} to {values[-1]}, {len(found)} orbits"
+        witness = (
+            f"λ from {values[0]} to {values[-1]} at {len(found)} orbits of weights, by the normal form "
+            "of the ideal at each, an exact identity of polynomials"
+        )
         if wrong:
             witness = f"the normal form has other values than the formula: {', '.join(map(str, wrong))}"
         scope = {"scope": "at the weights of least λ of each stratum"}
@@ -154,7 +157,8 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = tuple(
         (task,),
         partial(_predicted, softmax=softmax),
         _judge(task, softmax),
-        certificate="learning coefficients have a certificate of their own: agattn rlct --certificate FILE",
+        certificate=f"it is certified alone: agattn certificate --claim {name}",
+        brief="{}",
     )
     for name, words, latex, task, softmax in (
         (

@@ -247,6 +247,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _found_by_judging,
         _judge_dimension,
         certificate=NO_MODELS,
+        brief="dim M = {}",
     ),
     Claim[Architecture](
         "agattn.model-symmetries",
@@ -258,6 +259,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _found_by_judging,
         _judge_symmetries,
         certificate=NO_MODELS,
+        brief="dim M at most {} by symmetries",
     ),
     Claim[Architecture](
         "agattn.grouped-dimension",
@@ -271,6 +273,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _judge,
         certificate=PROOF,
         subject=_is(_is_grouped),
+        brief="dim M = {}",
     ),
     Claim[Architecture](
         "agattn.latent-dimension",
@@ -284,6 +287,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _judge,
         certificate=PROOF,
         subject=_is(lambda layer: isinstance(layer, Attention) and has_latents(layer)),
+        brief="dim M = {}",
     ),
     Claim[Architecture](
         "agattn.recurrent-dimension",
@@ -297,6 +301,7 @@ CLAIMS: tuple[Claim[Architecture], ...] = (
         _judge,
         certificate=PROOF,
         subject=_is(lambda layer: isinstance(layer, Recurrence)),
+        brief="dim M = {}",
     ),
 )
 assert [claim.id for claim in CLAIMS[-3:]] == [GROUPED, LATENT, RECURRENT]

@@ -285,6 +285,7 @@ COROLLARY_3_8 = Claim(
     _judge(_predict_3_8),
     source="HMK, Corollary 3.8, equation 14",
     certificate=NO_RANKS,
+    brief="dim M = {}",
 )
 CONJECTURE_3_10 = Claim(
     "conjecture-3.10",
@@ -297,6 +298,7 @@ CONJECTURE_3_10 = Claim(
     _judge(_predict_3_8, LOCALLY),
     source="HMK, Conjecture 3.10, equation 16",
     certificate=NO_RANKS,
+    brief="generic fibers are points, dim M = {}",
 )
 
 CLAIMS: tuple[Claim[DeepNetwork], ...] = (
@@ -315,6 +317,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _predict_general,
         _judge(_predict_general),
         certificate=NO_RANKS,
+        brief="dim M = {}",
     ),
     Claim(
         "agattn.multi-head-dimension",
@@ -327,6 +330,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _predict_at_most,
         _judge(_predict_at_most, COUNTED),
         certificate=NO_RANKS,
+        brief="dim M at most {}",
     ),
     Claim(
         "agattn.softmax-heads",
@@ -340,6 +344,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         source="Henry 2026",
         certificate=NO_RANKS,
         beyond=False,
+        brief="dim M = {}, the sum over heads",
     ),
     Claim(
         "agattn.skip-dimension",
@@ -350,5 +355,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _predict_general,
         _judge(_predict_general),
         certificate=NO_RANKS,
+        brief="dim M = {}, the sum over layers",
     ),
 )

@@ -382,6 +382,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_fiber,
         certificate="the checker finds no fibers of networks, which takes an elimination",
         beyond=False,
+        brief="(M, L) is determined up to scaling",
     ),
     Claim(
         "theorem-3.9",
@@ -393,6 +394,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_recovery,
         certificate="the checker has no exponential functions",
         beyond=False,
+        brief="a normalized layer determines its weights",
     ),
     Claim(
         "lemma-3.5",
@@ -406,6 +408,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         source="HMK, Lemma 3.5, equation 9",
         certificate=EXPANDED,
         beyond=False,
+        brief="weights with equal (M, L) are one orbit",
     ),
     Claim(
         "lemma-3.6",
@@ -417,6 +420,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         _judge_identity(RECURSION),
         certificate=EXPANDED,
         beyond=False,
+        brief="X_i = L_i X P_i, with a recursion for P_i",
     ),
     Claim(
         "equation-12",
@@ -429,6 +433,7 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         source="HMK, equation 12, after Lemma 3.6",
         certificate=EXPANDED,
         beyond=False,
+        brief="φ = L · Π_j (X Xᵀ M̃_j) · X",
     ),
     Claim(
         "agattn.heads-not-closed",
@@ -450,5 +455,6 @@ CLAIMS: tuple[Claim[DeepNetwork], ...] = (
         lambda network: "not closed",
         _judge_not_closed,
         certificate=Proof(_limit_proof),
+        brief="M is {}",
     ),
 )

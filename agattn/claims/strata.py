@@ -389,6 +389,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
             (BASE_LOCUS,),
             lambda layer: ("A = 0", "V = 0"),
             _judge_closed,
+            brief="M is closed",
         )
         for name in ("theorem-3.4.closed", "corollary-A.1")
     ),
@@ -400,6 +401,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (CRITICAL, FIBERS),
         lambda layer: CRITICAL_BY_PAPER,
         _judge_boundary,
+        brief="boundary points: {}",
     ),
     Claim(
         "lemma-A.3",
@@ -409,6 +411,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (CRITICAL,),
         lambda layer: CRITICAL_BY_PAPER,
         _judge_critical,
+        brief="critical points: {}",
     ),
     Claim(
         "corollary-A.6",
@@ -418,6 +421,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (CRITICAL, FIBERS),
         lambda layer: "boundary = critical",
         _judge_boundary_is_critical,
+        brief="boundary points are the critical points",
     ),
     Claim(
         "lemma-3.1",
@@ -429,6 +433,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (FACTORIZATION,),
         _predict_factorization,
         _judge_factorization,
+        brief="pairs (K, Q) with one KᵀQ: an orbit of GL(a)",
     ),
     Claim(
         "theorem-3.2",
@@ -440,6 +445,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (FIBERS, BASE_LOCUS),
         _predict_fibers,
         _judge_fibers,
+        brief="fibers are rescalings, but for rk A = rk V = 1",
     ),
     Claim(
         "corollary-A.2",
@@ -449,6 +455,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         (FIBERS,),
         lambda layer: {"generic": 1, "largest": "at most 2"},
         _judge_birational,
+        brief="ℙφ is birational, its fibers have at most 2 points",
     ),
     Claim(
         "theorem-3.4.singular",
@@ -458,6 +465,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
         _judge_singular(rank_at_most_one, of_paper=True),
+        brief="singular points are those with rk A, rk V ≤ 1",
     ),
     Claim(
         "corollary-A.4",
@@ -467,6 +475,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         FACTS,
         lambda layer: _those(layer, rank_at_most_one),
         _judge_singular(rank_at_most_one, of_paper=True),
+        brief="singular points are those with rk A, rk V ≤ 1",
     ),
     Claim(
         "agattn.singular-locus",
@@ -478,6 +487,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         FACTS,
         lambda layer: singular_locus(layer, _those(layer, singular_by_ranks)),
         _judge_singular_locus,
+        brief="Sing M̄ of {}",
     ),
     Claim(
         "agattn.tangent-dimension",
@@ -490,6 +500,7 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         _predict_tangents,
         _judge_tangents,
         certificate=Proof(spaces=True),
+        brief="dim T at each stratum by a formula",
     ),
     Claim(
         "agattn.rank-one-locus",
@@ -502,5 +513,6 @@ CLAIMS: tuple[Claim[SingleLayer], ...] = (
         lambda layer: Cone(closure_dimension(layer), predicted_degree(layer)),
         _judge_closure,
         certificate="the checker computes no degree of the closure of a stratum",
+        brief="rk A, rk V ≤ 1: dim {dimension}, degree {degree}",
     ),
 )

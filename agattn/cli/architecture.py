@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -13,8 +14,10 @@ from agattn.architectures.composition import check_depth
 from agattn.architectures.jet import Jet
 from agattn.architectures.model_file import read_model
 from agattn.calls import positive_integer
+from agattn.cli.kinds import InputFile
 from agattn.errors import InputError
-from agattn.heads.published import Published, from_config
+from agattn.files import parsed, read_text
+from agattn.heads.published import from_config
 
 
 def whole_number(text: Any) -> Any:
@@ -32,13 +35,6 @@ def whole_numbers(text: str) -> tuple[Any, ...]:
     (4, 3, 'x')
     """
     return tuple(whole_number(part.strip()) for part in text.split(","))
-
-
-def _temperature(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _normalization(text: str) -> Any:
@@ -78,29 +74,12 @@ _NETWORK = {
         "--ranks", "A1,...,AL", whole_numbers, "Attention dimensions a_1, ..., a_l of the network."
     ),
     "heads": _Described("--heads", "H", whole_numbers, "Heads in every layer, or H1,...,HL.  [default: 1]"),
-    "value_rank": _Described(
-        "--value-rank", "B", whole_number, "Largest rank of each V_h.  [default: no restriction]"
-    ),
     "skip": _Described("--skip", None, bool, "Each layer adds its input to its output."),
     "normalization": _Described(
         "--normalization",
         "none|softmax|C0,C1,...",
         _normalization,
         "How scores become weights; C0,C1,... are Taylor coefficients of a normalizer.  [default: none]",
-    ),
-    "temperature": _Described(
-        "--temperature", "T", _temperature, "Temperature of the softmax.  [default: 1]"
-    ),
-}
-_FILES = {
-    "model": _Described(
-        "--model",
-        "FILE",
-        str,
-        "A model in place of a layer: FILE.toml, or FILE.py:name; the Python file is run.",
-    ),
-    "config": _Described(
-        "--config", "FILE", str, "The config.json of a published transformer: one layer of its attention."
     ),
 }
 _CONFIG = {
@@ -119,10 +98,25 @@ _JET = {
         "The jet of order N of the network or model, at the zero input: a polynomial model.",
     ),
 }
-_ALL = {**_LAYER, **_TOKENS, **_NETWORK, **_FILES, **_CONFIG, **_JET}
+_ALL = {**_LAYER, **_TOKENS, **_NETWORK, **_CONFIG, **_JET}
 #: Help that is otherwise where only layers are meant, and where heads are also those of a checkpoint.
 _OF_ONE_LAYER = {"t": "Number of tokens t.  [default: 2]"}
 _OF_CHECKPOINTS = {"heads": "Heads per layer, or H1,...,HL.  [default: config.json's, or 1]"}
+
+#: The lines of the help about an architecture, by the parameters that each is about.
+HELP: Mapping[tuple[str, ...], tuple[str, str]] = {
+    ("words",): ("ARCH", "Sizes 3 2 2; model.toml, maps.py:NAME or config.json"),
+    ("d", "d_out", "a"): ("-d D -o D' -a A", "The sizes of a layer by name  [default of A: D]"),
+    ("t",): ("-t T", "Number of tokens  [default: 2, of a network 3]"),
+    ("dims", "ranks"): ("--dims, --ranks", "Of a network: D0,...,DL and A1,...,AL"),
+    ("heads",): ("--heads H", "Heads in every layer, or H1,...,HL  [default: 1]"),
+    ("skip",): ("--skip", "Each layer adds its input to its output"),
+    ("normalization",): ("--normalization N", "none, softmax, or the Taylor coefficients C0,C1,..."),
+    ("family", "ignore"): ("--family, --ignore", "How config.json is read: NAME; KEY,... left out"),
+    ("jet",): ("--jet N", "The jet of order N of a network or model"),
+}
+#: Endings of files with weights, which are no architectures.
+_WEIGHTS = (".npz", ".npy", ".safetensors")
 
 
 class Architectures(NamedTuple):
@@ -130,8 +124,7 @@ class Architectures(NamedTuple):
 
     Attributes:
         layers: whether it takes single layers; with ``networks``, whether it takes anything else.
-        by_place: whether D D' and D D' A stand without options, as for commands that read no other words.
-        checkpoints: whether ``--heads`` is also that of a checkpoint.
+        files: whether files with weights stand among the words; ``--heads`` is also that of a checkpoint.
         published: whether a configuration stays a published transformer; else one layer of it is meant.
         instead: tells of all parameters whether one stands in the place of the architecture, which is then
             ``None``.
@@ -139,48 +132,71 @@ class Architectures(NamedTuple):
 
     layers: bool = True
     networks: bool = True
-    by_place: bool = True
-    checkpoints: bool = False
+    files: bool = False
     published: bool = False
     instead: Callable[[Mapping[str, Any]], bool] = lambda _: False
 
     def described(self) -> dict[str, _Described]:
         """The options, by the names of their parameters."""
         if not self.networks:
-            return {**_LAYER, **_TOKENS, **_FILES, **_CONFIG}
-        return {name: one for name, one in _ALL.items() if self.layers or name not in _LAYER}
+            return {**_LAYER, **_TOKENS, **_CONFIG}
+        return {name: option for name, option in _ALL.items() if self.layers or name not in _LAYER}
 
     def parameters(self) -> list[click.Parameter]:
         """The parameters of click."""
-        help_of = _OF_CHECKPOINTS if self.checkpoints else _OF_ONE_LAYER if not self.networks else {}
-        sizes = [click.Argument(["sizes"], nargs=-1, metavar="[D D_OUT [A]]")] if self.by_place else []
+        help_of = _OF_CHECKPOINTS if self.files else _OF_ONE_LAYER if not self.networks else {}
+        metavar = "[FILE...] [ARCH]" if self.files else "[ARCH]"
         return [
-            *sizes,
+            click.Argument(["words"], nargs=-1, metavar=metavar),
             *(
                 click.Option(
-                    [*one.flags.split(), name],
-                    metavar=one.metavar,
-                    is_flag=not one.metavar,
+                    [*option.flags.split(), name],
+                    metavar=option.metavar,
+                    is_flag=not option.metavar,
                     default=None,
-                    help=help_of.get(name, one.help),
+                    help=help_of.get(name, option.help),
                 )
-                for name, one in self.described().items()
+                for name, option in self.described().items()
             ),
         ]
 
     def read(self, given: dict[str, Any]) -> Any:
         """The architecture that parameters describe, which are taken out of those given."""
-        sizes = given.pop("sizes", ())
+        words = given.pop("words")
+        if self.files:
+            given["files"], words = _files_among(words)
+        if self.files and not self.layers and not given["files"]:
+            raise click.UsageError("Missing argument 'FILE...': give weights, such as weights.npz")
         own = {name: given.pop(name) for name in self.described()}
-        own |= _by_place(sizes, own)
-        if self.published and own["config"] is not None:
-            return _published(own)
-        if own["model"] is not None or own["config"] is not None:
-            return self._refuse_others(_architecture(own))
-        return None if self.instead(own | given) else _architecture(own)
+        if self.instead(own | given | {"words": words}):
+            return None
+        if len(words) == 1 and is_description(words[0]):
+            return self._refuse_others(self._in_file(words[0], own))
+        sizes = _sizes(words, own)
+        if sizes and given.get("files"):
+            raise InputError(f"{given['files'][0]} has its own sizes; leave out {' '.join(words)}")
+        return _architecture(own | sizes)
 
-    def _refuse_others(self, model: Architecture) -> Architecture:
-        """A model, unless it is one that the command does not take."""
+    def _in_file(self, name: str, own: Mapping[str, Any]) -> Any:
+        """What a file describes, as the command takes it."""
+        for option, value in own.items():
+            if value and option not in (*_CONFIG, *_JET):
+                raise click.UsageError(
+                    f"{name} describes everything by itself; leave out {_ALL[option].flag}"
+                )
+        if _is_model(name):
+            for option in _CONFIG:
+                if own.get(option):
+                    raise click.UsageError(f"--{option} is for a configuration; leave --{option} out")
+            described: Any = _model(name)
+        else:
+            described = from_config(name, **configured(own))
+            if not (self.published and own.get("jet") is None):
+                described = as_attention(described.network)
+        return described if own.get("jet") is None else _jet(described, own["jet"])
+
+    def _refuse_others(self, model: Any) -> Any:
+        """An architecture, unless it is one that the command does not take."""
         path = click.get_current_context().command_path
         if not self.networks and not isinstance(model, SingleLayer):
             raise InputError(f"{path} is about one layer of one lightning head, and not about {model}")
@@ -189,70 +205,87 @@ class Architectures(NamedTuple):
         return model
 
 
-def _by_place(sizes: tuple[str, ...], options: Mapping[str, Any]) -> dict[str, str]:
-    """The sizes of a layer given without options; an error for any other words."""
-    if not sizes:
+def _is_model(word: str) -> bool:
+    """Whether a word names a model file, or a name in a program."""
+    return bool(re.search(r"\.(toml|py(:[^/]*)?)$", word, re.IGNORECASE))
+
+
+def is_description(word: str) -> bool:
+    """Whether a word names a file, or a folder, that describes an architecture.
+
+    >>> [is_description(word) for word in ("model.toml", "maps.py:cubic", "config.json", "w.npz", "3,2")]
+    [True, True, True, False, False]
+    """
+    return _is_model(word) or word.lower().endswith(".json") or Path(word).is_dir()
+
+
+def _files_among(words: tuple[str, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """The files with weights among words, and the words of an architecture."""
+    context, files, others = click.get_current_context(), [], []
+    for word in words:
+        sizes = _SIZES.fullmatch(word) and not Path(word).exists()
+        if sizes or _is_model(word) or (word.lower().endswith(".json") and _has_model_type(Path(word))):
+            others.append(word)
+        else:
+            files.append(InputFile().convert(word, None, context))
+    return tuple(files), tuple(others)
+
+
+def _has_model_type(path: Path) -> bool:
+    """Whether a file is the configuration of a model, rather than arrays."""
+    try:
+        table = parsed("JSON", read_text(path), path)
+    except InputError:  # which whoever reads the arrays says better
+        return False
+    return isinstance(table, dict) and "model_type" in table
+
+
+#: Sizes in one word, in all notations that are understood.
+_SIZES = re.compile(r"[(\[]?\d+([ ,;:x×*/-]+\d+)*[)\]]?,?")
+
+
+def _sizes(words: tuple[str, ...], options: Mapping[str, Any]) -> dict[str, str]:
+    """The sizes of a layer in words; an error for any other words.
+
+    >>> _sizes(("3,2,2",), {}), _sizes(("3", "2"), {})
+    ({'d': '3', 'd_out': '2', 'a': '2'}, {'d': '3', 'd_out': '2'})
+    """
+    if not words:
         return {}
-    for name in _FILES:
-        if options.get(name) is not None:
-            raise click.UsageError(f"--{name} describes everything by itself; leave out {' '.join(sizes)}")
-    others = any(options.get(name) is not None for name in (*_LAYER, *_NETWORK))
-    if len(sizes) not in (2, 3) or others or not all(size.isdecimal() for size in sizes):
-        raise stray(sizes, click.get_current_context())
+    sizes = [size for word in words for size in word.split(",")]
+    path = click.get_current_context().command_path if click.get_current_context(silent=True) else "agattn"
+    if not all(size.isdecimal() for size in sizes):
+        raise InputError(_no_architecture(words, path))
+    if (widths := options.get("dims")) is not None:
+        raise InputError(f"numbers are joined by commas: type --dims {','.join([widths, *words])}")
+    for name in _LAYER:
+        flag, value = _ALL[name].flag, options.get(name)
+        if value is not None and not value.isdecimal():
+            raise InputError(f"{flag} is {value!r}; it must be a whole number of at least 1")
+        if value is not None:
+            raise InputError(
+                f"{' '.join(words)} and {flag} {value} both describe a layer; leave one of them out"
+            )
+    if len(sizes) == 4:
+        raise InputError(f"tokens follow -t: type {path} {' '.join(sizes[:3])} -t {sizes[3]}")
+    if len(sizes) not in (2, 3):
+        raise InputError(f"{' '.join(words)} is no layer; give d and d', or d, d' and a, as in 3 2 2")
     return dict(zip(_LAYER, sizes, strict=False))
 
 
-def stray(words: tuple[str, ...], context: click.Context) -> Exception:
-    """The error for words that no argument takes, with the line to type where they are sizes or a model."""
-    if typed := _model_typed(words, context) or _sizes_typed(words, context):
-        return InputError(typed)
-    several = "s" if len(words) > 1 else ""
-    return click.UsageError(f"Got unexpected extra argument{several} ({' '.join(words)})", context)
-
-
-def _model_typed(words: tuple[str, ...], context: click.Context) -> str:
-    """The line to type where the file of a model stands without its option; empty where there is none."""
-    takes_models = any("--model" in parameter.opts for parameter in context.command.params)
-    if takes_models and len(words) == 1 and re.fullmatch(r"\S+(\.toml|\.py(:\w+)?)", words[0]):
-        return f"a model follows its option: type {context.command_path} --model {words[0]}"
-    return ""
-
-
-#: Parameters that are sizes, in the order in which they are typed.
-_SIZES = ("d", "d_out", "a", "t")
-
-
-def _sizes_typed(words: tuple[str, ...], context: click.Context) -> str:
-    """The line to type where sizes stand without their options; empty where the words are no sizes."""
-    given = context.params
-    if not all(word.isdecimal() for word in words):
-        numbers = re.findall(r"\d+", " ".join(words))
-        pattern = r"(\w{1,5} ?= ?)?\d+([ ,;:x×*/()-]+(\w{1,5} ?= ?)?\d+)+\W?"
-        if not re.fullmatch(pattern, " ".join(words).strip("([")):
-            return ""
-        return f"numbers are separate words: type {context.command_path} {' '.join(numbers)}"
-    if widths := given.get("dims"):
-        return f"numbers are joined by commas: type --dims {','.join([widths, *words])}"
-    sizes = sorted(
-        (parameter for parameter in context.command.params if parameter.name in _SIZES),
-        key=lambda parameter: _SIZES.index(parameter.name or ""),
-    )
-    if not sizes:
-        return ""
-    typed = {p.opts[0]: given[p.name or ""] for p in sizes if _is_typed(p, context)}
-    for flag, value in typed.items():
-        if not str(value).isdecimal():
-            return f"{flag} is {value!r}; it must be a number"
-    left = [p.opts[0] for p in sizes if p.opts[0] not in typed]
-    typed |= dict(zip(left, words, strict=False))
-    needed = {"-d": "D", "-o": "D'"} if "-d" in [*typed, *left] else {}
-    line = " ".join(f"{flag} {number}" for flag, number in (needed | typed).items())
-    before = "".join(f" {given[name]}" for name in ("task", "file", "number") if given.get(name))
-    return f"give sizes by their options: type {context.command_path}{before} {line}"
-
-
-def _is_typed(parameter: click.Parameter, context: click.Context) -> bool:
-    return context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+def _no_architecture(words: tuple[str, ...], path: str) -> str:
+    """Why words are no architecture, with the line to type where they are sizes in another notation."""
+    text = " ".join(words)
+    if re.fullmatch(r"\W*(\w{1,5} ?= ?)?\d+([ ,;:x×*/()-]+(\w{1,5} ?= ?)?\d+)+\W*", text):
+        return f"sizes are separate words: type {path} {' '.join(re.findall(r'[0-9]+', text))}"
+    word = next(word for word in words if not word.replace(",", "").isdecimal())
+    if word.lower().endswith(_WEIGHTS):
+        how = "sizes, as in 3 2 2, or a file that describes one"
+        return f"{word} holds weights, and {path} takes an architecture: {how}"
+    if len(words) > 1 and any(map(is_description, words)):
+        return f"give one architecture, and not {text}"
+    files = "model.toml, maps.py:cubic or config.json"
+    return f"{word!r} is no architecture; give sizes, as in 3 2 2, or a file: {files}"
 
 
 def _architecture(options: Mapping[str, Any]) -> Architecture:
@@ -261,35 +294,21 @@ def _architecture(options: Mapping[str, Any]) -> Architecture:
         _refuse_signs(_ALL[name].flag, text, several=_ALL[name].read is whole_numbers)
     given = {name: _ALL[name].read(text) for name, text in options.items() if text is not None}
     if "jet" in given:
-        order = positive_integer("--jet", given["jet"])
-        return Jet(_architecture({**options, "jet": None}), order)
-    if "config" in given:
-        return as_attention(_published(options).network)
+        return _jet(_architecture({**options, "jet": None}), given["jet"])
     for name in _CONFIG:
         if name in given:
-            raise click.UsageError(f"--{name} is for --config; leave --{name} out")
-    if "model" in given:
-        for name in given:
-            if name != "model":
-                raise click.UsageError(f"--model describes everything by itself; leave out {_ALL[name].flag}")
-        return _model(given["model"])
+            raise click.UsageError(f"--{name} is for a configuration; leave --{name} out")
     of_layer = [_ALL[name].flag for name in _LAYER if name in given]
     of_network = [_ALL[name].flag for name in _NETWORK if name in given]
     if of_layer and of_network:
         raise click.UsageError(
-            f"{of_layer[0]} describes a single layer and {of_network[0]} a network; give -d and -o, or "
-            "--dims and --ranks"
+            f"{of_layer[0]} describes a single layer and {of_network[0]} a network; give one of them"
         )
     for name in ("dims", "ranks") if of_network else ("d", "d_out"):
         if name not in given:
-            hint = _hint(name, given, "dims" in options)
-            raise click.UsageError(f"Missing option '{_ALL[name].flag}': {hint}")
-    if "temperature" in given and given.get("normalization") != "softmax":
-        raise InputError(
-            "--temperature belongs to the softmax; leave --temperature out, or add --normalization softmax"
-        )
-    for name in {"d_out", "value_rank"} & set(given):  # which have other names in Python
-        positive_integer(_ALL[name].flag, given[name])
+            raise click.UsageError(f"Missing {_missing(name, given, 'dims' in options)}")
+    if "d_out" in given:  # which has another name in Python
+        positive_integer("-o", given["d_out"])
     return DeepNetwork(**given) if of_network else SingleLayer(**given)
 
 
@@ -308,13 +327,8 @@ def _refuse_signs(flag: str, text: Any, several: bool) -> None:
         raise InputError(f"{flag} is {text!r}; numbers are joined by commas: type {flag} {numbers}")
 
 
-def _published(options: Mapping[str, Any]) -> Published:
-    """The published transformer of ``--config``; an error if there are other descriptions."""
-    given = {name: text for name, text in options.items() if text}
-    others = [_ALL[name].flag for name in given if name not in ("config", *_CONFIG)]
-    if others:
-        raise click.UsageError(f"--config describes everything by itself; leave out {others[0]}")
-    return from_config(given["config"], **configured(given))
+def _jet(architecture: Any, order: Any) -> Jet:
+    return Jet(architecture, positive_integer("--jet", whole_number(order)))
 
 
 def configured(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -333,15 +347,16 @@ def _model(name: str) -> Architecture:
     return model
 
 
-def _hint(missing: str, given: Mapping[str, Any], networks: bool) -> str:
-    """What to type where the option of a size is missing."""
-    layer, network = "a layer, such as -d 2 -o 1", "a network, such as --dims 4,3,4 --ranks 2,2"
-    if missing == "dims":
+def _missing(name: str, given: Mapping[str, Any], networks: bool) -> str:
+    """What is missing where the option of a size is not given, and what to type."""
+    flag = f"option '{_ALL[name].flag}'"
+    if name == "dims":
         widths = [*given.get("ranks", (2, 2))[:1], *given.get("ranks", (2, 2))]
-        return f"give all widths, such as --dims {','.join(map(str, widths))}"
-    if missing == "ranks":
+        return f"{flag}: give all widths, such as --dims {','.join(map(str, widths))}"
+    if name == "ranks":
         ranks = ",".join(map(str, given["dims"][:-1])) or "2"
-        return f"give the attention dimension of each layer, such as --ranks {ranks}"
-    if given or not networks:
-        return {"d": "give d, such as -d 2", "d_out": "give d', such as -o 1"}[missing]
-    return f"give {layer}, or {network}"
+        return f"{flag}: give the attention dimension of each layer, such as --ranks {ranks}"
+    if {"d", "d_out"} & set(given):
+        return f"{flag}: " + {"d": "give d, such as -d 2", "d_out": "give d', such as -o 1"}[name]
+    network = "; of a network --dims 4,3,4 --ranks 2,2" if networks else ""
+    return f"architecture: give its sizes, as in 3 2 2{network}; or a file, such as model.toml"

@@ -10,6 +10,7 @@ import click
 from agattn.cli.architecture import Architectures
 from agattn.cli.generator import Option, Shell, command
 from agattn.cli.kinds import Choice, EngineName, Whole
+from agattn.names import COMMANDS
 
 _EVERY_ENGINE = Option(
     EngineName("auto", "native", "all"),
@@ -25,151 +26,119 @@ _LINES = "Print one JSON document on a line for each job, or run, instead of the
 
 
 def _is_about_files(given: Mapping[str, object]) -> bool:
-    return bool(given["files"]) and given["dims"] is None is given["ranks"]
+    return bool(given["files"]) and not given["words"] and given["dims"] is None is given["ranks"]
 
 
+def _is_unnamed(given: Mapping[str, object]) -> bool:
+    return given["number"] != "1" or not any(given[name] for name in ("words", "d", "d_out", "a"))
+
+
+_ONE_LAYER = Architectures(networks=False)
+_OF_TASKS = "agattn.cli.engines:asked_of_tasks"
+_OF_WORK = "agattn.cli.jobs:work_of"
 #: What a shell has of each command.
 SHELL: Mapping[str, Shell] = {
     "verify": Shell(
-        "agattn verify -d 2 -o 1 --engine all; agattn verify --dims 4,3,4 --ranks 2,2 -t 3; "
-        "agattn verify -d 3 -o 2 -a 2 --claim 3.4; agattn verify --model model.toml",
-        "agattn.cli.theorems:verify",
+        "agattn verify 2 1 --engine all; agattn verify 3 2 2 --claim 3.4; agattn verify model.toml",
+        "theorems",
         hidden=("keep",),
         options={"engine": _EVERY_ENGINE},
     ),
-    "certificate": Shell(
-        "agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
-        "agattn certificate --dims 3,3,2 --ranks 3,3 -t 3 -O n332.json; "
-        "agattn certificate 3 2 2 --claim theorem-3.4.singular --json; "
-        "agattn certificate --model model.toml",
-        "agattn.cli.theorems:certificate",
-    ),
-    "check": Shell(
-        "agattn certificate 3 2 2 -O m322.json; agattn check m322.json; "
-        "agattn check --write checker.py; python3 checker.py m322.json",
-        "agattn.cli.theorems:check",
-        json="Print one JSON document.",
-    ),
+    "certificate": Shell("agattn certificate 3 2 2 -O m322.json; agattn check m322.json", "theorems"),
+    "check": Shell("agattn check m322.json; agattn check -O checker.py", "theorems"),
     "dimension": Shell(
-        "agattn dimension -d 3 -o 2 -a 2; "
-        "agattn dimension --dims 10,10,10 --ranks 2,2 -t 3 --normalization softmax; "
-        "agattn dimension --config config.json",
+        "agattn dimension 3 2 2; agattn dimension --dims 4,3,4 --ranks 2,2; agattn dimension config.json"
     ),
     "identifiability": Shell(
-        "agattn identifiability -d 3 -o 2 -a 2; agattn identifiability --model model.toml "
-        "--functions 'K_1[1]^T Q_1[1]'; agattn identifiability -d 3 -o 2 -a 2 --at weights.json",
-        "agattn.cli.geometry:identifiability",
-        output=True,
+        "agattn identifiability 3 2 2; agattn identifiability model.toml --functions 'K_1[1]^T Q_1[1]'",
+        "geometry",
     ),
-    "symmetries": Shell(
-        "agattn symmetries -d 3 -o 2 -a 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2",
-    ),
+    "symmetries": Shell("agattn symmetries 3 2 2; agattn symmetries --dims 3,1,2 --ranks 2,2 -t 2"),
     "strata": Shell(
-        "agattn strata -d 3 -o 2 -a 2",
-        "agattn.cli.geometry:strata",
-        architectures=Architectures(networks=False),
+        "agattn strata 3 2 2; agattn strata 3 2 2 -O strata.svg", "geometry", architectures=_ONE_LAYER
     ),
     "ideal": Shell(
-        "agattn ideal -d 3 -o 1 --max-degree 4 -O equations.m2; "
-        "agattn ideal -d 2 -o 1 --format latex; agattn ideal -d 2 -o 1 --complete; "
-        "agattn ideal -d 3 -o 1 -t 1 --max-degree 8 --invariants; "
-        "agattn ideal -d 3 -o 2 -a 2 --stratum 1,1,2; "
-        "agattn ideal --model examples/maps.py:cubic --max-degree 2; "
-        "agattn ideal --dims 3,1 --ranks 1 --heads 2 -t 2 --max-degree 3",
-        "agattn.cli.geometry:ideal",
+        "agattn ideal 3 1 --max-degree 4 -O equations.m2; agattn ideal 2 1 --complete; "
+        "agattn ideal examples/maps.py:cubic --max-degree 2",
+        "geometry",
         options={"memory": _NATIVE_MEMORY},
     ),
     "singularities": Shell(
-        "agattn singularities --dims 3,3,2 --ranks 3,3 -t 3; "
-        "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities --model model.toml",
-        output=True,
+        "agattn singularities --dims 2,2,1 --ranks 2,2 -t 2 --pairs; agattn singularities model.toml"
     ),
     "rlct": Shell(
-        "agattn rlct -d 3 -o 2 -a 2; agattn rlct weights.npz; agattn rlct model.safetensors; "
-        "agattn rlct --dims 2,2,2 --ranks 2,2 -t 3 network.json",
-        "agattn.cli.geometry:rlct",
-        output=True,
-        architectures=Architectures(by_place=False, checkpoints=True, instead=_is_about_files),
+        "agattn rlct 3 2 2; agattn rlct weights.npz; agattn rlct --dims 2,2,2 --ranks 2,2 -t 3 network.json",
+        "geometry",
+        architectures=Architectures(files=True, instead=_is_about_files),
         wide=True,
     ),
     "spectrum": Shell(
-        "agattn spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax; "
-        "agattn spectrum --dims 4,4,4,4 --ranks 2,2,2 -t 4 --normalization softmax -O spectrum.png",
-        "agattn.cli.geometry:spectrum",
+        "agattn spectrum --dims 2,2,2 --ranks 1,1 -t 2 --normalization softmax -O spectrum.png", "geometry"
     ),
     "critical-points": Shell(
-        "agattn critical-points -d 4 -o 1; agattn critical-points -d 2 -o 1 --samples 2; "
-        "agattn critical-points -d 2 -o 1 --real -O loss.html; "
-        "agattn critical-points -d 2 -o 1 --weights w.json --data data.json",
-        "agattn.cli.geometry:critical_points",
+        "agattn critical-points 2 1 --samples 2; agattn critical-points 2 1 --real -O loss.html",
+        "geometry",
         hidden=("target",),
         options={"method": Option(Choice("weights", "equations"))},
-        architectures=Architectures(networks=False),
+        architectures=_ONE_LAYER,
     ),
     "classify": Shell(
-        "agattn classify model.safetensors -O heads.csv --plot stable_ranks.svg; "
-        "agattn classify path/to/model --json; agattn classify encoder.safetensors --heads 8",
-        "agattn.cli.weights:classify",
+        "agattn classify path/to/model -O heads.csv -O stable_ranks.svg",
+        "weights",
         hidden=("weights",),
         wide=True,
     ),
     "fiber": Shell(
-        "agattn fiber weights.npz; agattn fiber --dims 2,2,2 --ranks 2,2 -t 3 network.json; "
-        "agattn fiber --model model.toml weights.json --other others.json",
-        "agattn.cli.weights:fiber",
-        architectures=Architectures(layers=False, by_place=False, checkpoints=True, instead=_is_about_files),
+        "agattn fiber weights.npz; agattn fiber model.toml weights.json --other others.json",
+        "weights",
+        architectures=Architectures(layers=False, files=True, instead=_is_about_files),
     ),
     "equivalent": Shell(
-        "agattn equivalent before.npz after.npz; "
-        "agattn equivalent base tuned --layer 3 --head 7 --tolerance 1e-6",
-        "agattn.cli.weights:equivalent",
+        "agattn equivalent before.npz after.npz; agattn equivalent base tuned --layer 3 --head 7", "weights"
     ),
-    "identify": Shell(
-        "agattn identify tensor.npy -d 2 -o 1",
-        "agattn.cli.weights:identify",
-        architectures=Architectures(networks=False, by_place=False),
-    ),
+    "identify": Shell("agattn identify tensor.npy 2 1", "weights", architectures=_ONE_LAYER),
     "emit": Shell(
-        "agattn emit implicit-ideal -d 2 -o 1 -O ideal.m2 && agattn run ideal.m2",
-        "agattn.cli.engines:emit",
-        more="agattn.cli.engines:asked_of_tasks",
-        architectures=Architectures(by_place=False),
+        "agattn emit implicit-ideal 2 1 -O ideal.m2 && agattn run ideal.m2", "engines", more=_OF_TASKS
     ),
     "run": Shell(
-        "agattn run implicit-ideal -d 2 -o 1 --engine singular --json; agattn run fiber --model "
-        "examples/maps.py:cubic --components; agattn run ideal.m2",
-        "agattn.cli.engines:run",
-        more="agattn.cli.engines:asked_of_tasks",
-        architectures=Architectures(by_place=False, instead=lambda given: _is_script(str(given["task"]))),
+        "agattn run implicit-ideal 2 1 --engine singular; agattn run ideal.m2",
+        "engines",
+        more=_OF_TASKS,
+        architectures=Architectures(instead=lambda given: _is_script(str(given["task"]))),
     ),
-    "doctor": Shell("agattn doctor", "agattn.cli.engines:doctor"),
+    "read": Shell(
+        "agattn read mine.sing 2 1 2; agattn emit implicit-ideal 2 1 2 -O i.m2; M2 --script i.m2 > i.out; "
+        "agattn read i.out",
+        "engines",
+        architectures=Architectures(instead=lambda given: not given["words"] and not given["dims"]),
+    ),
+    "doctor": Shell("agattn doctor", "engines"),
     "train": Shell(
-        "agattn train --example > train.toml; agattn train train.toml --workers 2 --report DIR",
-        "agattn.cli.experiments:train",
-        more="agattn.cli.jobs:work_of",
+        "agattn train --example > train.toml; agattn train train.toml -O DIR",
+        "experiments",
+        more=_OF_WORK,
         json=_LINES,
     ),
     "study": Shell(
-        "agattn study --example > grid.toml; agattn study grid.toml --workers 4 -O results.jsonl; "
-        "agattn study audit --report audit",
-        "agattn.cli.experiments:study",
-        more="agattn.cli.jobs:work_of",
+        "agattn study --example > grid.toml; agattn study grid.toml -O results.jsonl -O report",
+        "experiments",
+        more=_OF_WORK,
         json=_LINES,
     ),
     "report": Shell(
-        "agattn report -d 2 -o 1 --out report; agattn report --dims 4,3,4 --ranks 2,2 --out r; "
-        "agattn report --model model.toml --out r",
-        "agattn.cli.documents:report",
+        "agattn report 2 1 -O report; agattn report model.toml -O r",
+        "documents",
         hidden=("pictures", "grid_text", "command"),
         options={"engine": _EVERY_ENGINE},
         architectures=Architectures(instead=lambda given: given["study"] is not None),
     ),
     "figure": Shell(
         "agattn figure 1 -O umbrella.html; agattn figure 2 --layers 3 -O tree.png",
-        "agattn.cli.documents:figure",
+        "documents",
+        architectures=Architectures(networks=False, instead=_is_unnamed),
     ),
-    "schema": Shell("agattn schema verify", "agattn.cli.documents:schema", json=""),
-    "rank": Shell("agattn rank hilbert.json", "agattn.cli.weights:rank"),
+    "schema": Shell("agattn schema verify", "documents", json=""),
+    "rank": Shell("agattn rank hilbert.json", "weights"),
 }
 
 
@@ -190,4 +159,5 @@ def __getattr__(name: str) -> click.Command:
 @functools.cache
 def made(name: str) -> click.Command:
     """The command of a name."""
-    return command(name, SHELL[name])
+    own = f"agattn.cli.{SHELL[name].module}:{name.replace('-', '_')}"
+    return command(name, SHELL[name], own if SHELL[name].module else COMMANDS[name].function)

@@ -12,10 +12,8 @@ import click
 from click.core import ParameterSource
 
 from agattn.architectures import SingleLayer
-from agattn.calls import positive_integer
-from agattn.cli.architecture import whole_number
-from agattn.cli.generator import Input, Option
-from agattn.cli.kinds import FIGURES, Destination, EngineName, Whole, check_drawing, leave_out
+from agattn.cli.generator import Input, Option, Writes
+from agattn.cli.kinds import FIGURES, EngineName, Outputs, Whole, check_drawing, chosen, leave_out
 from agattn.cli.output import print_json, say_on_stderr, show_result
 from agattn.errors import InputError
 from agattn.files import read_text
@@ -29,7 +27,7 @@ _LARGEST_RESULTS = 512 * 2**20
 def report(
     architecture: Any,
     *,
-    out: Annotated[Path, Option(Destination(folder=True), "--out", "DIR", more={"required": True})],
+    output: Annotated[Outputs, Writes(folder=True, documents=False, required=True)] = (),
     max_degree: Annotated[int, Option(Whole(1, 8), metavar="N")] = 3,
     study: Annotated[Path | None, Input] = None,
     grid: Annotated[Path | None, Input] = None,
@@ -38,17 +36,18 @@ def report(
 ) -> int:
     """Write a report: claims with their evidence, strata, equations, figures, scripts and the command line.
 
-    With --model the report has dimension, symmetries, equations, kinds of points and a fiber of a polynomial
-    model. With --study the report has all results of a study. report.html is one page that needs no network;
-    report.md is the same as Markdown.
+    Of a polynomial model it has dimension, symmetries, equations, kinds of points and a fiber. With --study
+    the report has all results of a study. report.html is one page that needs no network; report.md is the
+    same as Markdown.
 
     Args:
-        out: write report.html, report.md, figures, scripts and transcripts there.
+        output: write report.html, report.md, figures, scripts and transcripts.
         max_degree: last degree of equations.
         study: instead of an architecture: the lines that agattn study wrote.
         grid: with --study: the grid that asked for them, to be put beside the report.
     """
     check_drawing()
+    [out] = chosen(output, "")
     if study is not None:
         return _of_study(study, grid, out, as_json)
     if grid is not None:
@@ -75,7 +74,7 @@ def _command_line() -> str:
     words = ["agattn", "report"]
     for parameter in context.command.params:
         name, value = parameter.name or "", context.params[parameter.name or ""]
-        if name in ("out", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
+        if name in ("output", "as_json") or context.get_parameter_source(name) is ParameterSource.DEFAULT:
             continue
         if isinstance(parameter, click.Argument):
             words += value  # the sizes of a layer
@@ -83,7 +82,7 @@ def _command_line() -> str:
         words.append(parameter.opts[0])
         if value is not True:
             words.append(value.name if isinstance(value, Path) else str(value))
-    return f"{shlex.join(words)} --out DIR"
+    return f"{shlex.join(words)} -O DIR"
 
 
 def _save(document: Any, folder: Path, as_json: bool, **about: Any) -> None:
@@ -101,7 +100,7 @@ def _of_study(results: Path, grid: Path | None, folder: Path, as_json: bool) -> 
     """Report what a study wrote."""
     everything = {parameter.name or "" for parameter in click.get_current_context().command.params}
     reason = "is not for --study, whose results are there already"
-    leave_out(reason, *everything - {"study", "grid", "out", "as_json"})
+    leave_out(reason, *everything - {"study", "grid", "output", "as_json"})
     from agattn.experiments.studies.jobs import exit_status, read_lines
     from agattn.reports.document import StudySummary
     from agattn.reports.report import report
@@ -129,23 +128,15 @@ def _missing(grid: str, lines: Sequence[Mapping[str, Any]]) -> int:
     return sum(canonical(job.architecture.as_json()) not in there for job in read_grid(grid, force=True).jobs)
 
 
-#: The options of each figure.
-_OPTIONS = {
-    "1": ("d", "d_out", "a", "slice", "radius", "engine", "timeout", "memory", "force"),
-    "2": ("layers",),
-    "3": ("seed",),
-}
+#: What describes the layer of figure 1.
+_LAYER = ("words", "d", "d_out", "a", "t", "family", "ignore")
 
 
 def figure(
     number: Annotated[str, Option(metavar="1|2|3")],
+    layer: Any,
     *,
-    output: Annotated[
-        Path | None, Option(Destination(*FIGURES, by_ending=True), "-O --output", "FILE")
-    ] = None,
-    d: Annotated[str, Option(flags="-d --embed-dim", metavar="D")] = "2",
-    d_out: Annotated[str, Option(flags="-o --out-dim", metavar="D'")] = "1",
-    a: Annotated[str | None, Option(flags="-a --attn-dim", metavar="A")] = None,
+    output: Annotated[Outputs, Writes(FIGURES)] = (),
     slice: Annotated[Path | None, Input] = None,
     radius: Annotated[int, Option(Whole(1, 1000), metavar="R")] = 1,
     engine: Annotated[str, Option(EngineName("auto", "native"))] = "auto",
@@ -158,39 +149,34 @@ def figure(
 ) -> None:
     """Recompute figure 1, 2 or 3 of the paper.
 
-    1, a surface in M with its singular points, solid in M and dotted outside M; 2, the unrolled network as a
-    tree; 3, dimensions of normalized networks.
+    1, a surface in M, by default M(2,1,2), with its singular points, solid in M and dotted outside M; 2, the
+    unrolled network as a tree; 3, dimensions of normalized networks.
 
     Args:
-        output: draw the figure to a .png, .svg or .pdf file; figure 1 also to a page to turn it, .html.
-        d: figure 1: d.
-        d_out: figure 1: d'.
-        a: figure 1: a.  [default: d]
+        output: draw the figure, figure 1 also as .html, a page to turn it, or write its numbers.
         slice: figure 1: JSON file with an origin and three directions in the coordinates y of `agattn emit`;
             its points are origin + x·(first) + y·(second) + w·(third).  [default: the paper's slice]
         radius: figure 1: draw coordinates from -R to R.
         engine: figure 1: the engine that eliminates.
         layers: figure 2: l.
     """
-    for other in _OPTIONS.keys() - {number} if number in _OPTIONS else ():
-        leave_out(f"is for figure {other}", *_OPTIONS[other])
-    given: dict[str, Any] = {"2": {"layers": layers}, "3": {"seed": seed}}.get(number, {})
-    if given and output is not None and output.suffix.lower() == ".html":
-        raise InputError(f"cannot write {output}; its name must end in .png, .svg or .pdf")
-    if number == "1":
-        rows = positive_integer("-o", whole_number(d_out))
-        layer = SingleLayer(whole_number(d), rows, whole_number(d if a is None else a))
-        given = {"layer": layer, "slice": slice, "engine": engine, "radius": radius}
-        given |= {"timeout": timeout, "memory": memory, "force": force}
-    made = figures.figure(number, **given)
-    if output is not None:
-        made.save(output)
-    show_result(made.replace(file=None if output is None else str(output)), as_json)
+    of_layer = {"layer": layer or SingleLayer(2, 1), "slice": slice, "engine": engine, "radius": radius}
+    limits = {"timeout": timeout, "memory": memory, "force": force}
+    options: dict[str, Any] = {"1": of_layer | limits, "2": {"layers": layers}, "3": {"seed": seed}}
+    for other in options.keys() - {number} if number in options else ():
+        leave_out(f"is for figure {other}", *options[other], *_LAYER * (other == "1"))
+    for page in chosen(output, ".html") if number in ("2", "3") else ():
+        raise InputError(f"cannot write {page}; figure {number} is a picture: .png, .svg or .pdf")
+    made = figures.figure(number, **options.get(number, {}))
+    pictures = chosen(output, *FIGURES)
+    for picture in pictures:
+        made.save(picture)
+    show_result(made.replace(file=", ".join(map(str, pictures)) or None), as_json, output)
     if made.words and not as_json:
         print_folded(made.words, sys.stderr)
-    if output is not None:
-        say_on_stderr(f"wrote {output}")
-    elif not as_json:
+    for picture in pictures:
+        say_on_stderr(f"wrote {picture}")
+    if not output and not as_json:
         say_on_stderr(f"nothing was drawn; -O figure{number}.png draws it")
 
 

@@ -8,35 +8,29 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.cli.generator import Input, Option, listing
+from agattn.cli.architecture import Architectures
+from agattn.cli.generator import Input, Option, Reply, Writes, listing
 from agattn.cli.geometry import read_data
-from agattn.cli.kinds import STDOUT, Destination, EngineName, InputFile, Whole, leave_out
-from agattn.cli.output import as_text, print_json, say_on_stderr, write_file
+from agattn.cli.kinds import STDOUT, EngineName, InputFile, Output, Outputs, Whole, chosen, leave_out
+from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
 from agattn.engines.catalogue import ENGINES, engine_named, of_all
 from agattn.engines.emit import emit_task
 from agattn.engines.locate import examine, locate
+from agattn.engines.reading import script_words
 from agattn.engines.run import run_script, run_task
 from agattn.errors import EngineNotFoundError, InputError
+from agattn.files import read_text
 from agattn.limits import MAX_TIMEOUT, limited
 from agattn.sheet.terminal import print_folded
 from agattn.systems.catalogue import MODEL_TASKS, TASKS, task_about, task_named
 
-_ENDINGS = ", ".join(f"{e.ending}{f' for {e.title}' if e.by_shell else ''}" for e in ENGINES.values())
-Script = Option(
-    Destination(
-        *(engine.ending for engine in ENGINES.values()),
-        ".json",
-        otherwise="; agattn ideal writes equations as .py and .tex",
-    ),
-    flags="-O --output",
-    metavar="FILE",
-    help=f"Write to FILE: {_ENDINGS}, or .json as with --json.  [default: stdout]",
-)
+#: The endings of scripts.
+SCRIPTS = tuple(engine.ending for engine in ENGINES.values())
 
 
 def is_script(name: str) -> bool:
     """Whether a word names a script to be run, rather than a task: by its ending, or ``-`` for stdin."""
-    return name == "-" or Path(name).suffix.lower() in {engine.ending for engine in ENGINES.values()}
+    return name == "-" or Path(name).suffix.lower() in SCRIPTS
 
 
 def _known_task(context: click.Context, _: click.Parameter, name: str) -> str:
@@ -98,9 +92,9 @@ def _read(task: str, architecture: Any, asked: dict[str, Any]) -> dict[str, Any]
     return {"characteristic": 0, **given}
 
 
-def engine_for(script: Path | None, name: str | None) -> Any:
-    """The engine that the ending of a script's file or ``--engine`` says; Macaulay2 if neither does."""
-    ending = "" if script is None else script.suffix.lower()
+def engine_for(script: Path | None, name: str | None, ending: str = "") -> Any:
+    """The engine that the ending of a script or ``--engine`` says; Macaulay2 if neither does."""
+    ending = ending or ("" if script is None else script.suffix.lower())
     by_ending = next((engine for engine in ENGINES.values() if ending == engine.ending), None)
     if by_ending and name not in (None, by_ending.name):
         raise InputError(
@@ -114,7 +108,7 @@ def emit(
     architecture: Any,
     engine: Annotated[str | None, Option(EngineName())] = None,
     *,
-    output: Annotated[Path | None, Script] = None,
+    output: Annotated[Outputs, Writes((*SCRIPTS, ".json"), default="", documents=False)] = (),
     machine: bool = False,
     as_json: bool = False,
     progress: Any,
@@ -128,21 +122,23 @@ def emit(
 
     Args:
         engine: the engine.  [default: by the ending of -O, else macaulay2]
+        output: write the script, or the document that --json prints.
         machine: add the lines from which agattn run reads the answer.
     """
-    chosen = engine_for(output, engine)
     progress(f"writing the script of {task}")
-    script = emit_task(architecture, task, chosen.name, machine=machine, **_read(task, architecture, asked))
-    if output is not None:
-        is_json = output.suffix.lower() == ".json"
-        write_file(output, as_text(script.as_json()) if is_json else script)
-        if output != STDOUT and not is_json:
-            by_hand = _how_to_run(chosen, output)
-            say_on_stderr(f"run it with: {shlex.join(['agattn', 'run', str(output)])}, or {by_hand}")
+    asked = _read(task, architecture, asked)
+    for path, ending in output or (Output(STDOUT, ""),):
+        program = engine_for(path, engine, ending.replace(".json", ""))
+        script = emit_task(architecture, task, program.name, machine=machine, **asked)
+        if as_json and not output:
+            print_json(script.as_json())
+            return
+        write_file(path, as_text(script.as_json()) if ending == ".json" else script)
+        if path != STDOUT and ending != ".json":
+            by_hand = _how_to_run(program, path)
+            say_on_stderr(f"run it with: {shlex.join(['agattn', 'run', str(path)])}, or {by_hand}")
     if as_json:
         print_json(script.as_json())
-    elif output is None:
-        click.echo(script, nl=False)
 
 
 def _how_to_run(engine: Any, script: Path) -> str:
@@ -160,12 +156,12 @@ def run(
     *,
     timeout: float = 60.0,
     memory: int = 8192,
-    keep: Annotated[Path | None, Option(Destination(folder=True), metavar="DIR")] = None,
+    output: Annotated[Outputs, Writes(folder=True)] = (),
     as_json: bool = False,
     progress: Any,
     **asked: Any,
 ) -> None:
-    """Run TASK for a layer, a network or a model on an engine and print the answer, read back exactly.
+    """Run TASK on an engine and print the answer, read back exactly.
 
     Or run SCRIPT, a file that ends in .m2, .sing or .sh, or - for a script on stdin: in this folder, with the
     engine that agattn finds, and print what the engine prints. A SCRIPT has no time limit unless --timeout is
@@ -173,29 +169,69 @@ def run(
 
     Args:
         engine: the engine.  [default: macaulay2; of a script by its ending]
-        keep: save the script, the transcript and the answer there.
+        output: write the answer, in a folder with the script and the transcript.
     """
     if architecture is None:
         _run_script(task, engine, timeout, memory)
         return
-    chosen = engine_for(None, engine)
+    program = engine_for(None, engine)
+    folder = next(iter(chosen(output, "")), None)
     done = run_task(
         architecture,
         task,
-        chosen.name,
+        program.name,
         timeout=timeout,
         memory=memory,
-        keep=keep,
+        keep=folder,
         progress=progress,
         **_read(task, architecture, asked),
     )
-    if keep is not None:
-        write_file(keep / f"{done.task}-{chosen.name}.json", as_text(done.as_json()), tell=False)
-    if as_json:
-        print_json(done.as_json())
-        return
-    print_folded(str(done))
-    say_on_stderr(f"{chosen.title} {done.installation.version}, {done.seconds:.2f} s")
+    if folder is not None:
+        write_file(folder / f"{done.task}-{program.name}.json", as_text(done.as_json()), tell=False)
+    show_result(done, as_json, output, str(done))
+    if not as_json:
+        say_on_stderr(f"{program.title} {done.installation.version}, {done.seconds:.2f} s")
+
+
+def read(
+    file: Annotated[Path, Input],
+    architecture: Any,
+    *,
+    max_degree: int | None = None,
+    seed: int = 0,
+    force: bool = False,
+    output: Annotated[Outputs, Writes()] = (),
+    as_json: bool = False,
+    progress: Any,
+) -> Any:
+    """Read an answer that somebody else computed, and compare it with what is known natively.
+
+    FILE is what an engine printed for a script of agattn emit, or an ideal of your own that ends in .m2,
+    .sing, .mrdi or .json, in the coordinates of ARCH. Nothing in FILE is executed.
+
+    Exit status: 0 equal; 1 another answer; 3 nothing that is known decides.
+
+    Args:
+        max_degree: up to which degree ideals are compared; by default that of the generators.
+    """
+    from agattn.verification.reading import read as read_answer
+
+    asked = architecture if architecture is not None else _architecture_of(file)
+    return read_answer(file, asked, max_degree=max_degree, seed=seed, force=force, progress=progress)
+
+
+def _architecture_of(file: Path) -> Any:
+    """The architecture of the script that printed a file, which is the command in it, read again."""
+    words = script_words(read_text(file))
+    rest = [] if words is None else shlex.split(words)[3:]
+    if "--engine" in rest:
+        at = rest.index("--engine")
+        rest[at : at + 2] = []
+    if not rest or "FILE" in rest:
+        raise InputError(f"{file} names no architecture; give it, as in agattn read {file} 2 1 2")
+    takes = Architectures()
+    with click.Command("read", params=takes.parameters()).make_context("read", rest) as context:
+        return takes.read(context.params)
 
 
 def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> None:
@@ -212,17 +248,13 @@ def _run_script(name: str, engine: str | None, timeout: float, memory: int) -> N
         run_script(script, locate(engine_for(script, engine)))
 
 
-def doctor(*, as_json: bool = False) -> int:
+def doctor() -> Reply:
     """Find {engines}, and try each.
 
     agattn looks for the engines by {variables}, on PATH and in the wheels.
     """
     report = examine()
-    if as_json:
-        print_json(report.as_json())
-    else:
-        print_folded(str(report))
-    return 0 if report.ok else 3
+    return Reply(report, str(report), 0 if report.ok else 3)
 
 
 doctor.__doc__ = str(doctor.__doc__).format(engines=of_all("title"), variables=of_all("variable"))

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 
 import click
 
-from agattn.cli.generator import Option
+from agattn.cli.generator import Option, Writes
 from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, read_asked, work_of
-from agattn.cli.kinds import Destination, InputFile
+from agattn.cli.kinds import InputFile, Outputs, chosen
 from agattn.cli.output import say_on_stderr
 from agattn.files import about
 
-Folder = Option(Destination(folder=True), metavar="DIR")
+#: Lines of JSON, and a folder for the report about them.
+Lines = Writes((".jsonl",), folder=True, default=".jsonl", documents=False)
 
 
 def study(
@@ -36,7 +37,7 @@ def study(
         bool, Option(help="Go beyond the limits on the number of jobs and on their size.")
     ] = False,
     dry_run: bool = False,
-    report: Annotated[Path | None, Folder] = None,
+    output: Annotated[Outputs, Lines] = (),
     as_json: bool = False,
     **given: Any,
 ) -> int:
@@ -50,15 +51,16 @@ def study(
         part: only every N-th job, from the K-th on.
         retry_undecided: repeat the jobs that were undecided, or not proved.
         dry_run: only say how many jobs there are, and how many of them are cached.
-        report: write report.html and report.md about the results there.
+        output: write the lines that --json prints, or a report about the results.
     """
     from agattn.experiments.studies.grid import grid_text, read_grid
     from agattn.experiments.studies.jobs import row, rows_sheet, versions_for, written
 
-    work = work_of(as_json=as_json, **given)
+    report = next(iter(chosen(output, "")), None)
+    work = work_of(output=output, as_json=as_json, **given)
     instead = {"timeout": timeout, "memory": memory, "seed": seed}
-    chosen = {k: v for k, v in instead.items() if v is not None}
-    wanted = read_grid(read_asked(grid, "a grid", grid_text), chosen, force=force)
+    asked = {k: v for k, v in instead.items() if v is not None}
+    wanted = read_grid(read_asked(grid, "a grid", grid_text), asked, force=force)
     jobs = wanted.jobs if part is None else wanted.part(part)
     versions = versions_for(jobs[0].engine) if jobs else {}
     if dry_run:
@@ -81,7 +83,7 @@ def study(
     if report is not None and lines:
         from agattn.reports.study_report import study_report
 
-        made_by = f"agattn study {shlex.quote(grid.name)} --report DIR"
+        made_by = f"agattn study {shlex.quote(grid.name)} -O DIR"
         files = study_report(lines, grid=wanted.text, command=made_by).save(report)
         say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status
@@ -95,7 +97,7 @@ def train(
     ] = False,
     seeds: Annotated[str | None, Option(metavar="A..B")] = None,
     dry_run: bool = False,
-    report: Annotated[Path | None, Folder] = None,
+    output: Annotated[Outputs, Lines] = (),
     as_json: bool = False,
     **given: Any,
 ) -> int:
@@ -109,13 +111,14 @@ def train(
     Args:
         seeds: seeds of all experiments, in place of those in the file.
         dry_run: only say how many runs there are, and how many jobs of them are cached.
-        report: write report.html and report.md about the runs, and a figure, there.
+        output: write the lines that --json prints, or a report about the runs.
     """
     from agattn.experiments.studies.jobs import versions_for
     from agattn.experiments.training.experiment import read_experiments
     from agattn.experiments.training.training import check, runs_sheet, training_jobs
 
-    work = work_of(as_json=as_json, **given)
+    report = next(iter(chosen(output, "")), None)
+    work = work_of(output=output, as_json=as_json, **given)
     text = read_asked(config, "a file of experiments")
     experiments = read_experiments(text, seeds)
     for experiment in experiments:
@@ -149,7 +152,7 @@ def train(
     for failure in dict.fromkeys(failures):
         say_on_stderr(failure)
     if report is not None and lines:
-        made_by = f"agattn train {shlex.quote(config.name)} --report DIR"
+        made_by = f"agattn train {shlex.quote(config.name)} -O DIR"
         files = training_report(lines, text, made_by).save(report)
         say_on_stderr(f"wrote {files[0]} and {len(files) - 1} more")
     return status

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -17,8 +18,8 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 import click
 
 from agattn.cli import output
-from agattn.cli.architecture import Architectures, stray
-from agattn.cli.kinds import Choice, Destination, EngineName, InputFile, Real, Whole, alone_on_stdout
+from agattn.cli.architecture import HELP, Architectures
+from agattn.cli.kinds import Choice, EngineName, InputFile, OutputPath, Real, Whole, outputs_of
 from agattn.errors import InputError
 from agattn.names import COMMANDS
 
@@ -43,9 +44,34 @@ class Option(NamedTuple):
     more: Mapping[str, Any] = {}
 
 
-#: A file that is read, and one that a document is written to.
+class Writes(NamedTuple):
+    """What ``-O`` of a command writes by its own function.
+
+    Attributes:
+        endings: of the files.
+        folder: whether it writes folders.
+        default: the ending that stands for ``-``.
+        documents: whether it writes its result as all commands do, too.
+        required: whether it writes anyway.
+    """
+
+    endings: tuple[str, ...] = ()
+    folder: bool = False
+    default: str = ".json"
+    documents: bool = True
+    required: bool = False
+
+
+class Reply(NamedTuple):
+    """A result with the text that is shown in place of its sheet, and the exit status."""
+
+    result: Any
+    text: str = ""
+    status: int = 0
+
+
+#: A file that is read.
 Input = Option(InputFile(), metavar="FILE")
-JsonFile = Option(Destination(".json"), metavar="FILE")
 #: The distances that a loss may be.
 METRICS = ("generic", "gaussian", "bombieri-weyl", "coefficients")
 
@@ -128,17 +154,21 @@ OPTIONS: Mapping[str, Option] = {
         more={"multiple": True},
         help="Only tensors whose names contain TEXT, where a file has several models; may be repeated.",
     ),
+    "names": Option(
+        metavar="K=NAME,...",
+        help="Names of the tensors of K, Q, V if no layout has them: K=h.{layer}.k,...; O=NAME is not read.",
+    ),
     "functions": Option(metavar="TEXT"),
     "radius": Option(metavar="R"),
     "stratum": Option(metavar="R_V,R_A,R"),
 }
 #: Options that the help lists last, in this order.
 _LAST = (
-    "list_claims", "list_tasks", "characteristic", "timeout", "memory", "seed", "force", "hasse", "report",
-    "certificate", "keep", "plot", "output", "destination", "as_json",
+    "list_claims", "list_tasks", "characteristic", "timeout", "memory", "seed", "force", "output", "form",
+    "as_json",
 )  # fmt: skip
 #: Parameters that the generator gives by itself.
-_GIVEN = ("progress", "as_json", "destination")
+_GIVEN = ("progress", "as_json", "output")
 
 
 class Shell(NamedTuple):
@@ -146,9 +176,8 @@ class Shell(NamedTuple):
 
     Attributes:
         examples: lines that work.
-        function: in place of the verb, as ``module:function``.
+        module: of this package, with the function of the same name that stands in place of the verb.
         more: the function whose parameters are options, too, in place of the verb's.
-        output: whether ``-O`` writes the document.
         hidden: parameters of the verb that are no options.
         options: options that read otherwise than elsewhere.
         architectures: those that it takes, where the verb's type does not say that.
@@ -157,9 +186,8 @@ class Shell(NamedTuple):
     """
 
     examples: str
-    function: str = ""
+    module: str = ""
     more: str = ""
-    output: bool = False
     hidden: tuple[str, ...] = ()
     options: Mapping[str, Option] = {}
     architectures: Architectures | None = None
@@ -167,9 +195,9 @@ class Shell(NamedTuple):
     wide: bool = False
 
 
-def command(name: str, shell: Shell) -> click.Command:
-    """The command of this name."""
-    function = imported(shell.function or COMMANDS[name].function)
+def command(name: str, shell: Shell, place: str) -> click.Command:
+    """The command of this name, which calls the function at a place."""
+    function = imported(place)
     parameters = list(_parameters(function, shell))
     if _takes_more(function):
         own = {parameter.name for parameter in parameters}
@@ -177,19 +205,9 @@ def command(name: str, shell: Shell) -> click.Command:
         parameters += [one for one in others if one.name not in own and isinstance(one, click.Option)]
     takes = shell.architectures or _architectures(function)
     described = [] if takes is None else takes.parameters()
-    if shell.output:
-        parameters.append(
-            click.Option(
-                ["-O", "--output", "destination"],
-                type=Destination(".json"),
-                metavar="FILE",
-                help="Write the JSON document.",
-            )
-        )
     if shell.json:
-        parameters.append(
-            click.Option(["--json", "as_json"], is_flag=True, callback=alone_on_stdout, help=shell.json)
-        )
+        parameters += _of_outputs(function)
+        parameters.append(click.Option(["--json", "as_json"], is_flag=True, help=shell.json))
     arguments = [one for one in parameters if isinstance(one, click.Argument)]
     options = [one for one in parameters if isinstance(one, click.Option)]
     options.sort(key=lambda option: _LAST.index(option.name) if option.name in _LAST else -1)
@@ -218,7 +236,13 @@ def _run(
     name: str, function: Callable[..., Any], takes: Architectures | None, shell: Shell, given: dict[str, Any]
 ) -> int:
     """Call the function of a command with what was given, and show what it returns."""
-    as_json, destination = given.get("as_json", False), given.get("destination")
+    as_json = given.get("as_json", False)
+    outputs = outputs_of(given.get("output", ()), given.pop("form", None), as_json)
+    writes = _writes(function)
+    if writes.required and not outputs:
+        raise InputError(f"say where to write, as by -O {name}")
+    if "output" in given:
+        given["output"] = outputs
     parameters = inspect.signature(function).parameters
     if takes is not None:
         first = _architecture(function)
@@ -226,7 +250,7 @@ def _run(
     if not _takes_more(function):
         given = {key: value for key, value in given.items() if key in parameters}
     else:
-        for own in ("as_json", "destination"):
+        for own in ("as_json", "output"):
             if own not in parameters:
                 given.pop(own, None)
     about = next((str(getattr(given[one], "name", "")) for one in _ARCHITECTURES if given.get(one)), "")
@@ -239,12 +263,48 @@ def _run(
             result = function(**given, progress=tell)
     if result is None or isinstance(result, int):
         return result or 0
-    output.show_result(result, as_json, destination, **({"soft_wrap": True} if shell.wide else {}))
-    return int(getattr(result, "exit_status", 0))
+    outputs = tuple(one for one in outputs if one.ending not in writes.endings)
+    if not isinstance(result, Reply):
+        result = Reply(result, status=getattr(result, "exit_status", 0))
+    output.show_result(result.result, as_json, outputs, result.text, wide=shell.wide)
+    return int(result.status)
 
 
 #: Parameters that are architectures.
 _ARCHITECTURES = ("architecture", "layer", "network")
+
+
+def _writes(function: Callable[..., Any]) -> Writes:
+    """What a function writes by itself."""
+    if not function.__module__.startswith("agattn.cli"):
+        return Writes()
+    hint = get_type_hints(function, include_extras=True).get("output")
+    return next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Writes)), Writes())
+
+
+def _of_outputs(function: Callable[..., Any]) -> Iterator[click.Parameter]:
+    """The options that say what a command writes, and where."""
+    writes = _writes(function)
+    documents = output.DOCUMENTS if writes.documents else ()
+    kind = OutputPath(
+        *dict.fromkeys((*writes.endings, *documents)), folder=writes.folder, default=writes.default
+    )
+    text = described(function.__doc__ or "").get("output", "Write the result.")
+    yield click.Option(
+        ["-O", "--output", "output"],
+        type=kind,
+        multiple=True,
+        metavar="PATH",
+        help=f"{text.rstrip('.')}; PATH {kind.listed}; may be repeated.",
+    )
+    if len(kind.formats) > 1:
+        yield click.Option(
+            ["--format", "form"],
+            type=Choice(*kind.formats),
+            is_eager=True,
+            metavar="FORMAT",
+            help=f"Format of PATH -, which is stdout ({', '.join(kind.formats)}).",
+        )
 
 
 def _takes_more(function: Callable[..., Any]) -> bool:
@@ -279,6 +339,8 @@ def _parameters(function: Callable[..., Any], shell: Shell) -> Iterator[click.Pa
         named = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
         if not named or name in (*_GIVEN, *shell.hidden) or parameter == _architecture(function):
             continue
+        if name == "files" and shell.architectures and shell.architectures.files:
+            continue  # they stand among the words of the architecture
         hint, *more = (
             get_args(hints[name]) if get_origin(hints.get(name)) is Annotated else (hints.get(name),)
         )
@@ -335,19 +397,90 @@ def _without_arguments(function: Callable[..., Any]) -> str:
     return re.split(r"\n\n(?:Args|Returns|Raises|See Also):\n|\n\n>>> ", text)[0].replace("``", "")
 
 
+#: Where a context keeps the line that was typed.
+WORDS = "agattn.words"
+
+
+#: The section of the help for options of these names, which every command has alike.
+_LIMITS = ("engine", "characteristic", "timeout", "memory", "workers", "seed", "force")
+#: The most lines of a screen of help.
+_SCREEN = 40
+
+
+class HelpLine:
+    """What a screen of help says of an option: its names, the clauses of its help, and a short default."""
+
+    def __init__(self, option: click.Option, context: click.Context) -> None:
+        words = getattr(option.type, "words" if option.metavar else "choices", ())
+        metavar = "" if option.is_flag else f" {'WORD' if words else option.make_metavar(context)}"
+        self.names = ", ".join(option.opts) + metavar
+        text, _, said = (option.help or "").partition("  [default: ")
+        given = option.default if type(option.default) in (str, int, float) else said.partition("]")[0]
+        self.default = f"  [default: {given}]" if 0 < len(str(given)) < 8 else ""
+        self.clauses = [f"{', '.join(words)}: "] * bool(words) + re.findall(
+            r".+?(?:[.;:,] (?![^(]*\))|$)", text
+        )
+
+    @property
+    def text(self) -> str:
+        """What is left of the clauses, and the default."""
+        return "".join(self.clauses).strip(" .;:,") + self.default
+
+
 class Command(click.Command):
     """A command that says what is wrong with a line, and what to type instead."""
 
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write as much as fits on one screen of the description and of the options; the page has all."""
+        about, *more = (self.help or "").split("\n\n")
+        status = [text for text in more if text.startswith("Exit status")]
+        more = [text for text in more if text not in status]
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        lines = {option.name or "": HelpLine(option, ctx) for option in options}
+        fits = False
+        while not fits:
+            screen = ctx.make_formatter()
+            self._write(ctx, screen, [about, *more, *status], lines)
+            fits = screen.getvalue().count("\n") < _SCREEN
+            if not fits and not (more and more.pop()):
+                folded = [line for line in lines.values() if len(line.text) > screen.width - 24]
+                longest = max(folded, key=lambda line: len(line.text) * (len(line.clauses) > 1), default=None)
+                if longest is None or len(longest.clauses) == 1:
+                    break
+                longest.clauses.pop()
+        formatter.write(screen.getvalue())
+
+    def _write(
+        self, ctx: click.Context, screen: click.HelpFormatter, about: list[str], lines: dict[str, HelpLine]
+    ) -> None:
+        """Write the paragraphs, the options in sections, and examples on two lines."""
+        self.format_usage(ctx, screen)
+        for paragraph in about:
+            screen.write_paragraph()
+            with screen.indentation():
+                screen.write_text(paragraph)
+        rows = {row: text for row, text in HELP.items() if {*row} & {one.name for one in self.params}}
+        rows = rows if ("words",) in rows else {}
+        sections = {"Options": [], "Architecture": [*rows.values()], "Limits and engines": []}
+        for name, line in lines.items():
+            if not any(name in row for row in rows):
+                sections["Limits and engines" if name in _LIMITS else "Options"].append(
+                    (line.names, line.text)
+                )
+        for title, section in sections.items():
+            if section:
+                with screen.section(title):
+                    screen.write_dl(section, col_max=26)
+        screen.write_paragraph()
+        screen.write_text(self.epilog or "")
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words after the name."""
+        """Read the words after the name, and keep them for what a result tells to type next."""
+        typed = [*args]
+        ctx.meta[WORDS] = shlex.join([*ctx.command_path.split(), *args])
         try:
             return super().parse_args(ctx, args)
         except (click.NoSuchOption, click.MissingParameter) as error:
             from agattn.cli.suggestions import suggested
 
-            raise InputError(suggested(error, ctx)) from None
-        except click.UsageError as error:
-            words = re.fullmatch(r"Got unexpected extra arguments? \((.*)\)\.?", error.message)
-            if words is None:
-                raise
-            raise stray(tuple(words[1].split()), ctx) from None
+            raise InputError(suggested(error, ctx, typed)) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,21 +11,10 @@ import click
 
 from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
-from agattn.cli.architecture import configured, stray, whole_number, whole_numbers
-from agattn.cli.generator import Input, JsonFile, Option
-from agattn.cli.kinds import (
-    DRAWINGS,
-    FIGURES,
-    STDOUT,
-    Choice,
-    Destination,
-    EngineName,
-    InputFile,
-    Whole,
-    leave_out,
-    refuse_both,
-)
-from agattn.cli.output import console, print_json, say_on_stderr, show_result, write_file
+from agattn.cli.architecture import configured, whole_number, whole_numbers
+from agattn.cli.generator import Input, Option, Reply, Writes
+from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, EngineName, InputFile, Outputs, chosen, leave_out
+from agattn.cli.output import console, print_json, say_on_stderr, write_file
 from agattn.cli.weights import read_tensor
 from agattn.engines.catalogue import able, engine_named
 from agattn.engines.locate import candidates, locate
@@ -43,7 +31,6 @@ from agattn.heads.weight_files import WeightFile
 from agattn.limits import Limits, limited, log
 from agattn.reports.drawing import Drawable
 from agattn.sheet.terminal import print_folded, show
-from agattn.verification.certificate import make_learning_certificate
 from agattn.verification.strata_table import strata_table
 
 
@@ -77,7 +64,7 @@ def identifiability(
 def strata(
     architecture: Any,
     *,
-    hasse: Annotated[Path | None, Option(Destination(*DRAWINGS, by_ending=True), metavar="FILE")] = None,
+    output: Annotated[Outputs, Writes(DRAWINGS)] = (),
     force: bool = False,
     progress: Any,
 ) -> Any:
@@ -87,20 +74,16 @@ def strata(
     Every property shown holds at all points of a stratum, and is proved by exact computation at one of them.
 
     Args:
-        hasse: draw the closure order into FILE (.svg, .png or .pdf); needs matplotlib.
+        output: write the table, or draw the closure order, which needs matplotlib.
     """
     table = strata_table(architecture, force=force)
-    if hasse is not None:
+    for picture in chosen(output, *DRAWINGS):
         from agattn.reports.hasse import HasseDiagram  # and networkx
 
         progress("drawing them")
-        HasseDiagram(architecture).save(hasse)
-        say_on_stderr(f"wrote {hasse}")
+        HasseDiagram(architecture).save(picture)
+        say_on_stderr(f"wrote {picture}")
     return table
-
-
-_PICTURE = Destination(".json", *FIGURES, by_ending=True)
-_DRAWN = Destination(".json", *DRAWINGS, by_ending=True)
 
 
 def critical_points(
@@ -110,8 +93,7 @@ def critical_points(
     data: Path | None = None,
     *,
     weights: Annotated[Path | None, Input] = None,
-    output: Annotated[Path | None, Option(_PICTURE, "-O --output", "FILE")] = None,
-    as_json: bool = False,
+    output: Annotated[Outputs, Writes(FIGURES)] = (),
     **given: Any,
 ) -> Any:
     """Count the critical points of a squared loss on the functions of a layer, and find the real ones.
@@ -131,8 +113,8 @@ def critical_points(
 
     Args:
         weights: weights of one head: find the critical points near the head, and how the loss falls there.
-        output: write the JSON document; or for d = 2 and d' = 1 draw the loss and its critical points on the
-            surface of figure 1: .png, .svg, .pdf, or a page to turn, .html.
+        output: write the result, or for d = 2 and d' = 1 draw the loss and its critical points on the surface
+            of figure 1.
     """
     from agattn.verification.critical_points import critical_points
 
@@ -145,24 +127,20 @@ def critical_points(
         from agattn.reports.loss import LossFigure
 
         _draw(output, given["seed"], lambda: LossFigure(loss(architecture, **how)))
-        return _shown(critical_points(architecture, **how, **given), as_json, output)
-    if _is_picture(output):
-        raise InputError(f"cannot write {output}; with --weights its name must end in .json")
+        return critical_points(architecture, **how, **given)
+    for picture in chosen(output, *FIGURES):
+        raise InputError(f"cannot write {picture}; with --weights nothing is drawn")
     counting = ("method", "smooth", "real", "characteristic", "engine", "force", "timeout", "memory")
     leave_out("is for counting; with --weights nothing is counted", *counting)
     head = read_weights(WeightFile([weights]))
     near: Any = critical_points_near(architecture, head, **how, seed=given["seed"])
-    if as_json or output is not None:
-        return _shown(near, as_json, output)
-    print_folded(str(near))
-    return 0
+    return Reply(near, str(near))
 
 
 def spectrum(
     architecture: Any,
     *,
-    output: Annotated[Path | None, Option(_DRAWN, "-O --output", "FILE")] = None,
-    as_json: bool = False,
+    output: Annotated[Outputs, Writes(DRAWINGS)] = (),
     **given: Any,
 ) -> Any:
     """Find how fast the singular values of the Jacobian of a network fall as all scores get small.
@@ -171,35 +149,28 @@ def spectrum(
     orders are the exponents in the Smith form, which is computed modulo a prime.
 
     Args:
-        output: write the JSON document; or draw the singular values for s = 1/2, 1/4, ..., in the digits of
-            --digits, or 120, and in float64: .png, .svg or .pdf.
+        output: write the result, or draw the singular values for s = 1/2, 1/4, ..., in the digits of
+            --digits, or 120, and in float64.
     """
     known = contact_spectrum(architecture, **given)
     from agattn.reports.spectrum import bands
 
     _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
-    return _shown(known, as_json, output)
+    return known
 
 
-def _is_picture(output: Path | None) -> bool:
-    return output is not None and output.suffix.lower() in FIGURES
-
-
-def _draw(output: Path | None, seed: int, compute: Callable[[], Drawable]) -> None:
-    """Draw a figure where the output is a picture, and say on stderr what it shows."""
-    if output is None or not _is_picture(output):
+def _draw(outputs: Outputs, seed: int, compute: Callable[[], Drawable]) -> None:
+    """Draw a figure as the pictures that are to be written, and say on stderr what it shows."""
+    pictures = chosen(outputs, *FIGURES)
+    if not pictures:
         return
     with limited(seed=seed):
         figure = compute()
-        figure.save(output)
+        for picture in pictures:
+            figure.save(picture)
     print_folded(figure.words, sys.stderr)
-    say_on_stderr(f"wrote {output}")
-
-
-def _shown(result: Any, as_json: bool, output: Path | None) -> int:
-    """Write and print a result as asked; a picture of it is drawn already."""
-    show_result(result, as_json, None if _is_picture(output) else output)
-    return 0
+    for picture in pictures:
+        say_on_stderr(f"wrote {picture}")
 
 
 def read_data(path: Path | None, metric: str | None, samples: int | None) -> tuple[Any, Any] | None:
@@ -217,14 +188,15 @@ def read_data(path: Path | None, metric: str | None, samples: int | None) -> tup
 
 
 def rlct(
-    files: Annotated[tuple[Path, ...], Option(InputFile(), metavar="[FILE...]", more={"nargs": -1})],
+    files: tuple[Path, ...],
     architecture: Any,
     *,
     softmax: bool = False,
     tolerance: float = 1e-6,
     curve: bool = False,
     kv_heads: int | None = None,
-    certificate: Annotated[Path | None, JsonFile] = None,
+    match: tuple[str, ...] = (),
+    names: str | None = None,
     progress: Any,
 ) -> Any:
     """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
@@ -234,33 +206,26 @@ def rlct(
     .json, .safetensors, .npy): at these weights, with each summand of λ and its reason. FILE holds K and Q,
     or A, with V, or W_O and W_V. Of a checkpoint, every head is placed. With -t 1 and FILE: for one token.
 
-    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or --model with those
-    of any polynomial model: two bounds on λ with their reasons; with softmax for one head in each layer.
-    Where the bounds meet, λ is known. Floating-point weights are taken as exact.
+    For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or a model file with
+    those of any polynomial model: two bounds on λ with their reasons; with softmax for one head in each
+    layer. Where the bounds meet, λ is known. Floating-point weights are taken as exact.
 
     Args:
         softmax: take a softmax head in place of a lightning head.
         curve: with FILE: λ at every tolerance.
-        certificate: for a layer: write a certificate of all points, for agattn check.
     """
-    if files and all(file.name.isdecimal() and not file.exists() for file in files):
-        raise stray(tuple(map(str, files)), click.get_current_context())
     from agattn.heads.coefficients import rlct
 
+    of_checkpoints = ("kv_heads", "match", "names")
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
-        leave_out("is for one layer", "softmax", "curve", "certificate")
-        leave_out("is for heads, one by one", "tolerance", "kv_heads")
+        leave_out("is for one layer", "softmax", "curve")
+        leave_out("is for heads, one by one", "tolerance", *of_checkpoints)
         return _bounds(architecture, files)
     if architecture is not None:
-        leave_out("is for weights in FILE", "tolerance", "curve", "kv_heads")
-        if certificate is not None:
-            made = make_learning_certificate(architecture, softmax)
-            write_file(certificate, json.dumps(made, ensure_ascii=False) + "\n")
+        leave_out("is for weights in FILE", "tolerance", "curve", *of_checkpoints)
         return rlct(architecture, softmax=softmax)
     leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
-    of_networks = ("skip", "value_rank", "normalization", "temperature")
-    leave_out("describes a network; give --dims and --ranks as well", *of_networks)
-    leave_out("is for a layer; give -d and -o", "certificate")
+    leave_out("describes a network; give --dims and --ranks as well", "skip", "normalization")
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
     t = positive_integer("t", whole_number(given.get("t") or "2"))
@@ -272,6 +237,8 @@ def rlct(
         curve=curve,
         heads=heads,
         kv_heads=kv_heads,
+        match=match,
+        names=names,
         **configured(given),
     )
 
@@ -288,22 +255,14 @@ def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:
     return CoefficientBounds(architecture, bounds)
 
 
-FORMATS = ("sympy", "macaulay2", "singular", "latex", "json")
-_OUTPUT = Destination(
-    ".m2", ".sing", ".py", ".tex", ".json", by_ending=True, unless="form", otherwise=", or give --format"
-)
-
-
 def ideal(
     architecture: Any,
     max_degree: int = 4,
     engine: Annotated[str | None, Option(EngineName("native"))] = None,
-    method: Annotated[str | None, Option(EngineName("native"), more={"hidden": True})] = None,
     stratum: str | None = None,
     *,
-    workers: Annotated[int, Option(Whole(1, 512), metavar="N")] = 1,
-    output: Annotated[Path | None, Option(_OUTPUT, "-O --output", "FILE")] = None,
-    form: Annotated[str | None, Option(Choice(*FORMATS), "--format", more={"is_eager": True})] = None,
+    workers: int = 1,
+    output: Annotated[Outputs, Writes(tuple(ENDINGS), default=".m2", documents=False)] = (),
     complete: bool = False,
     invariants: bool = False,
     coefficients: Annotated[Path | None, Input] = None,
@@ -323,8 +282,7 @@ def ideal(
         engine: how to find the equations: modules by native linear algebra, or elimination in an engine. With
             --complete the engine that is asked.  [default: native; for --complete one that is installed]
         workers: processes.
-        output: write all minimal generators found to FILE: .m2, .sing, .py (sympy), .tex or .json.
-        form: format of FILE, or without -O of all generators on stdout.  [default: by the ending of FILE]
+        output: write all minimal generators found, as .py for sympy.
         complete: say whether these equations generate the whole ideal: by a theorem, else by an engine.
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
             d = 3 give --max-degree 8.
@@ -334,44 +292,41 @@ def ideal(
     """
     from agattn.verification.ideal import ideal
 
-    layer, chosen = as_layer(architecture), engine or method
+    layer = as_layer(architecture)
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
         leave_out(reason, "workers", "complete", "invariants", "stratum")
     if stratum is not None:
         reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
-        leave_out(reason, "workers", "complete", "invariants", "engine", "method")
+        leave_out(reason, "workers", "complete", "invariants", "engine")
     if not invariants:
         leave_out("is for --invariants", "coefficients")
     given["characteristic"] = given["characteristic"] or 0
-    if chosen not in (None, "native") and not complete:
-        reason = f"is for native computation; {chosen} finds the whole ideal itself"
+    if engine not in (None, "native") and not complete:
+        reason = f"is for native computation; {engine} finds the whole ideal itself"
         leave_out(reason, "workers", "invariants", "output", "form", "seed")
-        _show(ideal(architecture, max_degree, chosen, **given), as_json)
+        _show(ideal(architecture, max_degree, engine, **given), as_json)
         return 0
-    if complete and chosen == "native":
+    if complete and engine == "native":
         raise InputError("--complete asks an engine; leave out --engine native, or name another")
-    if form is not None and output is None:
-        refuse_both("--format without -O", as_json)
-        output = STDOUT
-    _refuse_idle(layer is None, complete, output is None)
+    _refuse_idle(layer is None, complete, not output)
     native = {name: value for name, value in given.items() if name not in ("characteristic", "timeout")}
     kind = None if stratum is None else whole_numbers(stratum)
     equations: Any = ideal(architecture, max_degree, stratum=kind, workers=workers, **native)
-    text = _exported(equations, output, form, given)
+    texts = _exported(equations, output, given["characteristic"])
     compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
-    whole = _completeness(equations, chosen, given) if complete else None
+    whole = _completeness(equations, engine, given) if complete else None
     if layer is not None and stratum is None:
         from agattn.engines.elimination import examined  # and all tasks
 
         equations = examined(equations, compared, whole)
-    if output is not None:
-        write_file(output, text)
-    if output != STDOUT:
+    for path, text in texts.items():
+        write_file(path, text)
+    if STDOUT not in texts:
         _show(equations, as_json)
     for answer in (compared, whole) if not as_json else ():
         if answer is not None:
-            print_folded(f"\n{answer}", sys.stderr if output == STDOUT else sys.stdout)
+            print_folded(f"\n{answer}", sys.stderr if STDOUT in texts else sys.stdout)
     return 3 if whole is not None and whole.whole is None else 0
 
 
@@ -385,14 +340,12 @@ def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
             leave_out(f"is for {engines}-O; native results hold over QQ", "characteristic")
 
 
-def _exported(equations: Any, output: Path | None, form: str | None, given: dict[str, Any]) -> str:
-    """All equations as text, in the format that is named or that the ending of the file says."""
+def _exported(equations: Any, outputs: Outputs, characteristic: int) -> dict[Path, str]:
+    """All equations as the texts that are to be written, by their paths."""
     _ = equations.generators  # computed here, while progress is shown
-    if output is None:
-        return ""
-    log.info("writing out all equations")
-    by_ending = "macaulay2" if output == STDOUT else ENDINGS.get(output.suffix.lower(), "")
-    return export(equations, form or by_ending, given["characteristic"])
+    if outputs:
+        log.info("writing out all equations")
+    return {path: export(equations, ENDINGS[ending], characteristic) for path, ending in outputs}
 
 
 def _compared(

@@ -17,7 +17,7 @@ import click
 from agattn.cli import interrupts
 from agattn.cli.ending import fail
 from agattn.cli.generator import Option
-from agattn.cli.kinds import STDOUT, Destination, Whole
+from agattn.cli.kinds import STDOUT, Outputs, Whole, chosen
 from agattn.cli.output import console, rich_console, say_on_stderr
 from agattn.errors import InputError, printable, was_interrupted
 from agattn.files import growing, read_text
@@ -70,7 +70,7 @@ def work_of(
     cache: Annotated[Path | None, Option(click.Path(path_type=Path, file_okay=False), metavar="DIR")] = None,
     no_cache: bool = False,
     fresh: bool = False,
-    output: Annotated[Path | None, Option(Destination(".jsonl"), "-O --output", "FILE")] = None,
+    output: Outputs = (),
     as_json: bool = False,
 ) -> Work:
     """Where jobs are done and kept, and where their lines go.
@@ -81,7 +81,7 @@ def work_of(
         cache: keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]
         no_cache: do all jobs again, and keep nothing.
         fresh: do all jobs again, and keep the results.
-        output: write the lines that --json prints there; - is stdout.
+        output: where lines are written, among other things.
     """
     from agattn.experiments.studies.cache import Cache, default_folder
     from agattn.experiments.studies.study import cluster, local_processes
@@ -95,7 +95,8 @@ def work_of(
         by_dask = functools.partial(cluster, scheduler)
     elif workers is not None and workers > 1:
         by_dask = functools.partial(local_processes, workers)
-    return Work(by_dask, None if no_cache else Cache(cache or default_folder()), fresh, output, as_json)
+    lines = next(iter(chosen(output, ".jsonl")), None)
+    return Work(by_dask, None if no_cache else Cache(cache or default_folder()), fresh, lines, as_json)
 
 
 def check_report(folder: Path, title: str) -> None:

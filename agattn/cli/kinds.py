@@ -6,7 +6,7 @@ import codecs
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -24,8 +24,6 @@ STDOUT = Path("-")
 DRAWINGS = (".png", ".svg", ".pdf")
 #: Drawings, and pages to point at.
 FIGURES = (*DRAWINGS, ".html")
-#: Endings with which nobody names a folder.
-_FILES = (*FIGURES, ".md", ".tex", ".txt", ".json", ".jsonl", ".csv", ".toml", ".zip")
 #: Bytes that may come on standard input.
 _LARGEST_INPUT = 256 * 2**20
 
@@ -136,55 +134,85 @@ def _ending(data: bytes) -> str:
     return next((ending for mark, ending in kinds if data.startswith(mark)), ".csv")
 
 
-class Destination(click.Path):
-    """The path of a file, or of a folder, that a command writes.
+class Output(NamedTuple):
+    """Where a command writes: a path, and the ending that says what; none for a folder."""
+
+    path: Path
+    ending: str
+
+
+#: All that one command is to write.
+Outputs = tuple[Output, ...]
+
+
+def chosen(outputs: Outputs, *endings: str) -> list[Path]:
+    """The paths with one of some endings; the ending of a folder is empty."""
+    return [output.path for output in outputs if output.ending in endings]
+
+
+class OutputPath(click.Path):
+    """The path of a file, whose ending says the format, or of a folder, which has no ending or exists.
 
     What cannot be written is refused while the options are read, before the command imports or computes
-    anything.
+    anything. ``-`` is stdout, in the format that ``--format`` says, which is read first.
     """
 
-    def __init__(
-        self,
-        *endings: str,
-        folder: bool = False,
-        by_ending: bool = False,
-        unless: str = "",
-        otherwise: str = "",
-    ) -> None:
-        """Take files with some endings.
-
-        Args:
-            endings: of the file, all of them if there are none.
-            folder: whether the path is that of a folder.
-            by_ending: whether the ending chooses the format, so that a name without one is refused.
-            unless: the name of another parameter that chooses the format, whatever the ending is. It is read
-                first.
-            otherwise: what a message says beside the known endings.
-        """
+    def __init__(self, *endings: str, folder: bool = False, default: str = ".json") -> None:
+        """Take files with these endings, and folders; ``default`` is the ending that stands for ``-``."""
         super().__init__(path_type=Path, readable=False)
-        self.endings, self.folder, self.by_ending = endings, folder, by_ending
-        self.unless, self.otherwise = unless, otherwise
-        self.drawn = bool(set(endings) & set(DRAWINGS))
+        self.endings, self.folder, self.default = endings, folder, default
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """What can be written on stdout."""
+        return tuple(ending[1:] for ending in self.endings if ending not in FIGURES)
+
+    @property
+    def listed(self) -> str:
+        """The endings in words.
+
+        >>> OutputPath(".json", ".csv", folder=True).listed
+        'ends in .json or .csv, or is a folder'
+        """
+        *others, last = self.endings or ("",)
+        files = f"ends in {', '.join(others)} or {last}" if others else f"ends in {last}"
+        return ", or ".join(filter(None, [files * bool(self.endings), "is a folder" * self.folder]))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path."""
+        """Return the path and its ending."""
+        if isinstance(value, Output):
+            return value
         refuse_empty(value, param)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if path == STDOUT and not self.folder and (not self.drawn or ".json" in self.endings):
-            refuse_both(f"{param.opts[0] if param else '-O'} -", _is_given(ctx, "as_json"))
-            return path
+        if path == STDOUT and self.formats:
+            is_said = ctx is not None and _is_given(ctx, "form")
+            return Output(path, f".{ctx.params['form']}" if ctx and is_said else self.default)
         ending = path.suffix.lower()
-        if self.folder and ending in _FILES and not path.is_dir():
-            raise InputError(f"{path} would be a folder; give one, such as {path.stem}")
-        fits = not self.endings or ending in self.endings or _is_given(ctx, self.unless)
-        if not fits and (ending or self.by_ending):
-            *others, last = self.endings
-            listed = f"{', '.join(others)} or {last}" if others else last
-            raise InputError(f"cannot write {path}; its name must end in {listed}{self.otherwise}")
-        check_destination(path, folder=self.folder)
-        if ending in FIGURES and self.drawn:
+        is_folder = self.folder and (path.is_dir() or not ending)
+        if path == STDOUT or (not is_folder and ending not in self.endings):
+            how = f"a name that {self.listed}" if self.endings else "a folder"
+            raise InputError(f"cannot write {path}; give {how}")
+        check_destination(path, folder=is_folder)
+        if ending in FIGURES and not is_folder:
             check_drawing(path)
-        return path
+        return Output(path, "" if is_folder else ending)
+
+
+def outputs_of(outputs: Outputs, form: str | None, as_json: bool) -> Outputs:
+    """What is to be written, one of each format, and one of them on stdout."""
+    on_stdout = [output for output in outputs if output.path == STDOUT]
+    if form is not None and not outputs:
+        on_stdout = [Output(STDOUT, f".{form}")]
+        outputs = tuple(on_stdout)
+    if form is not None and not on_stdout:
+        raise InputError("--format is for -O -; the ending of a file says its format; leave --format out")
+    if on_stdout and as_json:
+        raise InputError("-O - and --json both print on stdout; give one of them")
+    for output in outputs:
+        if [other.ending for other in outputs].count(output.ending) > 1:
+            what = f"for {output.ending}" if output.ending else "for a folder"
+            raise InputError(f"-O is given twice {what}; give it once for each format")
+    return tuple(outputs)
 
 
 def refuse_empty(value: Any, parameter: click.Parameter | None) -> None:
@@ -193,21 +221,6 @@ def refuse_empty(value: Any, parameter: click.Parameter | None) -> None:
         name = parameter.make_metavar(click.get_current_context()) if parameter else "the name"
         given = parameter.opts[0] if isinstance(parameter, click.Option) else name
         raise InputError(f"{given} is empty; give a name")
-
-
-def refuse_both(option: str, as_json: bool) -> None:
-    """Refuse --json beside an option that prints on stdout, too."""
-    if as_json:
-        raise InputError(f"{option} and --json both print on stdout; give one of them")
-
-
-def alone_on_stdout(context: click.Context, _: click.Parameter, wanted: bool) -> bool:
-    """Refuse --json where a file that was read before is stdout."""
-    for parameter in context.command.params:
-        given = context.params.get(parameter.name or "")
-        if isinstance(parameter.type, Destination) and given == STDOUT and not parameter.type.folder:
-            refuse_both(f"{parameter.opts[0]} -", wanted)
-    return wanted
 
 
 def _is_given(context: click.Context | None, name: str) -> bool:
@@ -255,5 +268,7 @@ def leave_out(reason: str, *names: str) -> None:
     """
     context = click.get_current_context()
     for parameter in context.command.params:
-        if parameter.name in names and _is_given(context, parameter.name or ""):
-            raise InputError(f"{parameter.opts[0]} {reason}; leave {parameter.opts[0]} out")
+        value = context.params.get(parameter.name or "")
+        if parameter.name in names and value != () and _is_given(context, parameter.name or ""):
+            word = parameter.opts[0] if isinstance(parameter, click.Option) else " ".join(value or ())
+            raise InputError(f"{word} {reason}; leave {word} out")

@@ -27,6 +27,20 @@ _FORMER = {
     "audit": "type agattn study audit",
     "calibrate": "examples/calibration.py has weights with known learning coefficients, and tries devinterp",
 }
+#: The paper and this software, in BibTeX.
+_CITATION = f"""@inproceedings{{henry2025geometry,
+  title     = {{Geometry of Lightning Self-Attention: Identifiability and Dimension}},
+  author    = {{Henry, Nathan W. and Marchetti, Giovanni Luca and Kohn, Kathl{{\\'e}}n}},
+  booktitle = {{International Conference on Learning Representations}},
+  year      = {{2025}},
+  note      = {{arXiv:2408.17221}}
+}}
+@software{{agattn,
+  title   = {{agattn: the algebraic geometry of lightning self-attention}},
+  author  = {{{{The agattn authors}}}},
+  year    = {{2026}},
+  version = {{{__version__}}}
+}}"""
 _ENDINGS = "; ".join(f"{status} {meaning}" for status, meaning in STATUSES.items())
 
 
@@ -51,7 +65,7 @@ class LazyGroup(click.Group):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            example = "as in agattn verify -d 3 -o 2; see agattn --help"
+            example = "as in agattn verify 3 2; see agattn --help"
             raise InputError(f"{error.option_name} follows a command, {example}") from None
 
     def resolve_command(
@@ -67,7 +81,9 @@ class LazyGroup(click.Group):
         """Write the overview from the table of names, importing nothing."""
         for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, verb.about) for name, verb in commands.items()])
+                formatter.write_dl(
+                    [(name, verb.about) for name, verb in commands.items() if name != "schema"]
+                )
 
 
 def one_blas_thread() -> None:
@@ -92,15 +108,29 @@ def _instead(name: str) -> str:
     return nearest(name, COMMANDS, "; agattn --help lists the commands")
 
 
+def _cite(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        click.echo(_CITATION)
+        context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     help=f"""The algebraic geometry of lightning self-attention, computed exactly.
 
     Exit status: {_ENDINGS}.""",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Example: agattn verify -d 2 -o 1",
+    epilog="Example: agattn verify 2 1",
 )
 @click.version_option(__version__, prog_name="agattn")
+@click.option(
+    "--cite",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_cite,
+    help="Show what to cite, and exit.",
+)
 def cli() -> None:
     """The command that has all commands."""
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agattn.cli.kinds import STDOUT
+from agattn.cli.kinds import STDOUT, Outputs
 from agattn.errors import printable
 from agattn.files import write
 from agattn.limits import silent
 from agattn.patience import told
 from agattn.sheet.result import Described
-from agattn.sheet.terminal import Paper, show
+from agattn.sheet.terminal import Paper, print_folded, show
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -83,17 +83,33 @@ def write_file(path: Path, text: str, *, tell: bool = True) -> None:
         say_on_stderr(f"wrote {path}")
 
 
-def show_result(result: Described, as_json: bool, destination: Path | None = None, **options: Any) -> None:
-    """Write a result into a file and on stdout as JSON, as asked; or show its sheet on a console.
+#: How every result can be written.
+_TEXTS: Mapping[str, Callable[[Described], str]] = {
+    ".json": lambda result: as_text(result.as_json()),
+    ".csv": Described.to_csv,
+    ".tex": Described.to_latex,
+}
+DOCUMENTS = tuple(_TEXTS)
+
+
+def show_result(
+    result: Described, as_json: bool, outputs: Outputs = (), text: str = "", wide: bool = False
+) -> None:
+    """Write a result as files and on stdout, as asked; or show its sheet, or a text, on a console.
 
     The document is made only where it is written: some take longer than the sheet.
     """
-    if destination is not None:
-        write_file(destination, as_text(result.as_json()))
+    for path, ending in outputs:
+        if ending in DOCUMENTS:
+            write_file(path, _TEXTS[ending](result))
     if as_json:
         print_json(result.as_json())
-    elif destination != STDOUT:
-        show(result.sheet(), console(**options))
+    elif STDOUT in [output.path for output in outputs]:
+        return
+    elif text:
+        print_folded(text)
+    else:
+        show(result.sheet(), console(**{"soft_wrap": True} if wide else {}))
 
 
 @contextlib.contextmanager

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
 
-from agattn.cli.kinds import Destination
 from agattn.names import COMMANDS
 
 #: Options that no command has, but that one may try, and why none is needed.
@@ -17,14 +18,16 @@ _NEEDLESS = {
     "--yes": "no command asks",
     "--gpu": "everything is computed on the processor",
 }
-#: Options that say where to write, in other programs or other commands.
-_WRITES = ("-O", "--output", "--out", "--report", "--save", "--file", "--plot", "-f")
+#: Options that say where to write, in version 1 or in other programs.
+_WRITES = ("--out", "--report", "--keep", "--plot", "--hasse", "--write", "--save", "--file", "-f")
 
 
-def suggested(error: click.NoSuchOption | click.MissingParameter, context: click.Context) -> str:
-    """What is wrong with an option or a missing word, and what to type."""
+def suggested(
+    error: click.NoSuchOption | click.MissingParameter, context: click.Context, typed: Sequence[str]
+) -> str:
+    """What is wrong with an option or a missing word, and what to type in place of the words typed."""
     if isinstance(error, click.NoSuchOption):
-        return _no_such_option(error.option_name, context)
+        return _former(error.option_name, context, typed) or _no_such_option(error.option_name, context)
     return f"{_missing(error, context)}; see {context.command_path} --help"
 
 
@@ -32,9 +35,6 @@ def _missing(error: click.MissingParameter, context: click.Context) -> str:
     """A message about a missing word, with an example of a whole line."""
     message = error.format_message().partition(". Choose from:")[0].rstrip(".")
     parameter = error.param
-    if isinstance(parameter, click.Option):
-        name = parameter.opts[0]
-        return f"{message}: give a folder, such as {name} {context.info_name}"
     if parameter is not None and parameter.name == "task":
         return f"{message}: agattn emit --list names the tasks, such as implicit-ideal"
     choices = getattr(parameter.type, "choices", ()) if parameter is not None else ()
@@ -43,10 +43,33 @@ def _missing(error: click.MissingParameter, context: click.Context) -> str:
     return f"{message}{listed}; for example {example}"
 
 
+def _former(option: str, context: click.Context, typed: Sequence[str]) -> str:
+    """What is typed in place of an option of version 1, or of other programs; empty where that is nothing."""
+    own = {parameter.name for parameter in context.command.params}
+    command, _, name = context.command_path.partition(" ")
+    if option in ("--value-rank", "--temperature") and "normalization" in own:
+        return f"{option} is no option any more; {option[2:].replace('-', '_')} is a key of model files"
+    place = next((n for n, word in enumerate(typed) if word.partition("=")[0] == option), len(typed))
+    in_word = "=" in "".join(typed[place : place + 1])
+    value = [typed[place].partition("=")[2]] if in_word else typed[place + 1 : place + 2]
+    before, after = typed[:place], typed[place + 1 + (not in_word) :]
+    if option in ("--model", "--config") and "words" in own:
+        said, words = "the file stands alone", [name, *before, *after, *(value or ["FILE"])]
+    elif option == "--certificate" and name in ("verify", "rlct"):
+        claim = [] if name == "verify" else ["--claim", "agattn.learning-coefficient"]
+        said = "agattn certificate writes it"
+        words = ["certificate", *before, *after, *claim, "-O", *(value or ["FILE.json"])]
+    elif option in _WRITES and "output" in own:
+        said, words = "-O says where to write", [name, *before, "-O", *(value or ["PATH"]), *after]
+    else:
+        return ""
+    return f"{context.command_path} has no option {option}; {said}: type {shlex.join([command, *words])}"
+
+
 def _no_such_option(option: str, context: click.Context) -> str:
     """Where an option is that this command has not, or what this command has instead."""
     path = context.command_path
-    own = dict(_options(context.command))
+    own = _options(context.command)
     if option in ("--dims", "--ranks") and "d_out" in own.values():
         return f"{path} is about one layer; give -d and -o instead of {option}"
     lacks = f"{path} has no option {option}"
@@ -54,29 +77,16 @@ def _no_such_option(option: str, context: click.Context) -> str:
         return f"{lacks}; {_NEEDLESS[option]}"
     if option == "--softmax" and "--normalization" in own:
         return f"{lacks}; type --normalization softmax"
-    if option in _WRITES:
-        writing = [p.opts[0] for p in context.command.params if isinstance(p.type, Destination)]
-        if writing := [*writing, *(["--json"] if "--json" in own else [])]:
-            return f"{lacks}; {_writing(writing)} what it finds"
     if hint := _near(option, own):
         return f"{lacks}; did you mean {hint}?"
-    others = {name: command for command, its in reversed(_others(context)) for name, _ in _options(its)}
-    having = [command for command, its in _others(context) if option in dict(_options(its))]
-    if having:
-        return f"{lacks}; it is an option of {_listed(having)}. See {path} --help"
-    if hint := _near(option, others):
-        return f"{lacks}; agattn {others[hint]} has {hint}. See {path} --help"
+    others = _others(context)
+    if having := [f"agattn {name}" for name, options in others.items() if option in options]:
+        more = f" and {len(having) - 4} other commands" * (len(having) > 4)
+        return f"{lacks}; it is an option of {', '.join(having[:4])}{more}. See {path} --help"
+    if hint := _near(option, [one for options in others.values() for one in options]):
+        name = next(name for name, options in others.items() if hint in options)
+        return f"{lacks}; agattn {name} has {hint}. See {path} --help"
     return f"{lacks}; see {path} --help"
-
-
-def _writing(options: Sequence[str]) -> str:
-    """Options with the verb that goes with them.
-
-    >>> _writing(["--json"]), _writing(["-O", "--plot", "--json"])
-    ('--json writes', '-O, --plot and --json write')
-    """
-    *others, last = options
-    return f"{', '.join(others)} and {last} write" if others else f"{last} writes"
 
 
 def _near(option: str, options: Iterable[str]) -> str:
@@ -86,22 +96,13 @@ def _near(option: str, options: Iterable[str]) -> str:
     return next(iter(alike + inside), "")
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Commands in words, the first four of them."""
-    shown = [f"agattn {name}" for name in names[:4]]
-    return ", ".join(shown) + (f" and {len(names) - 4} other commands" if len(names) > 4 else "")
-
-
-def _options(command: click.Command) -> Iterator[tuple[str, str]]:
+def _options(command: click.Command) -> dict[str, str]:
     """The options of a command, each with the name of its parameter."""
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and not parameter.hidden:
-            yield from ((name, parameter.name or "") for name in parameter.opts)
+    shown = [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    return {name: parameter.name or "" for parameter in shown for name in parameter.opts}
 
 
-def _others(context: click.Context) -> list[tuple[str, click.Command]]:
-    """All other commands with their names; they are imported for this."""
-    group = context.find_root().command
-    assert isinstance(group, click.Group)
-    commands = ((name, group.get_command(context, name)) for name in COMMANDS if name != context.info_name)
-    return [(name, command) for name, command in commands if command is not None]
+def _others(context: click.Context) -> dict[str, dict[str, str]]:
+    """The options of all other commands; they are imported for this."""
+    group: Any = context.find_root().command
+    return {name: _options(group.get_command(None, name)) for name in COMMANDS if name != context.info_name}

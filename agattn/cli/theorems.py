@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
 
 import click
 
-from agattn.cli.generator import JsonFile, Option
-from agattn.cli.kinds import STDOUT, Destination, leave_out
-from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
+from agattn.cli.generator import WORDS, Option, Reply, Writes
+from agattn.cli.kinds import STDOUT, Outputs, chosen, leave_out
+from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
 from agattn.files import check_file
-from agattn.sheet.terminal import print_folded
-from agattn.verification.certificate import certify, check_certifiable, dump
 from agattn.verification.checked import Checked
 
 
@@ -23,41 +20,33 @@ def verify(
     architecture: Any,
     *,
     list_claims: bool = False,
-    report: Annotated[Path | None, Option(Destination(folder=True), metavar="DIR")] = None,
-    certificate: Annotated[Path | None, JsonFile] = None,
+    output: Annotated[Outputs, Writes(folder=True)] = (),
+    in_full: Annotated[bool, Option(flags="--all")] = False,
     as_json: bool = False,
     **given: Any,
 ) -> Any:
     """Check the paper's claims, and this project's, for one layer, one network or one model.
 
+    agattn certificate writes integers that prove the verdicts.
+
     Args:
-        report: save verdicts, scripts and transcripts there.
-        certificate: write integers that prove the verdicts there; see agattn check.
+        output: write the verdicts, in a folder with scripts and transcripts.
+        in_full: show witnesses, hypotheses and engines, and the claims that say nothing here.
     """
     from agattn.verification.verify import verify
 
     if given["characteristic"] and given["engine"] == "native":
         leave_out("is for engines; native results hold over QQ", "characteristic")
-    if certificate is not None:
-        check_certifiable(architecture, given["claims"])
-    result = verify(architecture, keep=report, **given)
-    if report is not None:
-        write_file(report / "report.json", as_text(result.as_json()), tell=False)
-        write_file(report / "report.md", _page(result), tell=False)
-    if certificate is not None:
-        _certify(result, certificate)
+    folders = chosen(output, "")
+    result = verify(architecture, keep=next(iter(folders), None), **given)
+    words = click.get_current_context().meta[WORDS]
+    result = result.replace(command=words, in_full=in_full or result.in_full)
+    for folder in folders:
+        write_file(folder / "report.json", as_text(result.as_json()), tell=False)
+        write_file(folder / "report.md", _page(result), tell=False)
     if as_json and result.idle:
         say_on_stderr(result.idle)
-    return result.exit_status if certificate == STDOUT else result
-
-
-def _certify(report: Any, file: Path) -> None:
-    """Write the certificate of those of the claims that have one, and say which these are."""
-    made = certify(report.layer, [*report], report.verdicts)
-    write_file(file, dump(made) + "\n")
-    print_folded(f"certified: {', '.join(made.verdicts)}", sys.stderr)
-    if made.uncertified:
-        print_folded(f"not certified: {', '.join(made.uncertified)}", sys.stderr)
+    return result
 
 
 def _page(report: Any) -> str:
@@ -75,7 +64,7 @@ def certificate(
     architecture: Any,
     *,
     list_claims: bool = False,
-    output: Annotated[Path | None, Option(Destination(".json"), "-O --output", "FILE")] = None,
+    output: Annotated[Outputs, Writes((".json",), documents=False)] = (),
     as_json: bool = False,
     **given: Any,
 ) -> Any:
@@ -89,19 +78,19 @@ def certificate(
     certified.
 
     Args:
-        output: write the certificate there, for agattn check.
+        output: write the certificate, for agattn check.
     """
     from agattn.verification.certificate import CertifiedClaims, certificate, dump
 
     made = certificate(architecture, **given)
-    if output is not None:
-        write_file(output, dump(made) + "\n")
-    file = None if output is None else str(output)
+    path = next(iter(chosen(output, ".json")), None)
+    if path is not None:
+        write_file(path, dump(made) + "\n")
     if as_json:
-        show_result(CertifiedClaims.of(architecture, made, file), True)
-    elif output != STDOUT:
+        show_result(CertifiedClaims.of(architecture, made, None if path is None else str(path)), True)
+    elif path != STDOUT:
         show_result(made, False)
-        if output is None:
+        if path is None:
             say_on_stderr("nothing was written; -O FILE.json writes the certificate")
     return int("refuted" in made.verdicts.values())
 
@@ -111,25 +100,25 @@ def check(
         str | None, Option(click.Path(allow_dash=True), metavar="[FILE]", more={"required": False})
     ],
     *,
-    write: Annotated[Path | None, Option(Destination(".py"), metavar="FILE")] = None,
-    as_json: bool = False,
+    output: Annotated[Outputs, Writes((".py",), default=".py")] = (),
 ) -> Any:
     """Check the certificate in FILE (- is stdin) with Python's integers alone.
 
-    No engine, no FLINT and no sympy is used. The checker is one file of Python; --write copies the file, so
+    No engine, no FLINT and no sympy is used. The checker is one file of Python; -O checker.py copies it, so
     that you can read it, or run it where agattn is not installed.
 
     Exit status: 0 valid; 1 not valid; 2 unreadable, malformed or too large.
 
     Args:
-        write: write the checker as one file of Python.
+        output: write what was checked; as .py the checker itself.
     """
     from agattn.checker import UnreadableError, check, described
 
-    if (not path) == (write is None):
-        raise InputError("give either a certificate to check, or --write FILE for a copy of the checker")
-    if write is not None:
-        write_file(write, files("agattn").joinpath("checker.py").read_text(encoding="utf-8"))
+    copies = chosen(output, ".py")
+    if (not path) == (not copies):
+        raise InputError("give either a certificate to check, or -O checker.py for a copy of the checker")
+    for copy in copies:
+        write_file(copy, files("agattn").joinpath("checker.py").read_text(encoding="utf-8"))
         return 0
     if path is not None and path != "-":
         check_file(Path(path))
@@ -137,8 +126,4 @@ def check(
         result = check(path)
     except UnreadableError as error:
         raise InputError(f"{path} cannot be checked: {error}") from error
-    if as_json:
-        print_json(Checked(result).as_json())
-    else:
-        print_folded(described(result))
-    return 0 if result["valid"] else 1
+    return Reply(Checked(result), described(result), 0 if result["valid"] else 1)

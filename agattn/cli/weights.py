@@ -15,9 +15,9 @@ from agattn.algebra.rank import matrix_in, rank_of
 from agattn.architectures import SingleLayer
 from agattn.calls import positive_integer
 from agattn.cli.architecture import configured, whole_number
-from agattn.cli.generator import Option
-from agattn.cli.kinds import DRAWINGS, FIGURES, Choice, Destination, InputFile, Real, Whole, leave_out
-from agattn.cli.output import as_text, print_json, say_on_stderr, show_result, write_file
+from agattn.cli.generator import OPTIONS, Input, Option, Reply, Writes
+from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, Choice, InputFile, Outputs, Whole, chosen, leave_out
+from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.weights import weights
@@ -31,11 +31,9 @@ from agattn.sheet.terminal import print_folded
 Files = Annotated[
     tuple[Path, ...], Option(InputFile(), metavar="FILE...", more={"nargs": -1, "required": True})
 ]
-Tolerance = Option(
-    Real(0, 1),
-    metavar="X",
+Tolerance = OPTIONS["tolerance"]._replace(
     help="What counts as zero in floating point, relative to the largest.  "
-    "[default: a few roundings of the stored type]",
+    "[default: a few roundings of the stored type]"
 )
 FromZero = Option(Whole(0), metavar="N")
 
@@ -60,10 +58,7 @@ def one_tensor(arrays: Mapping[str, Any], path: Path, or_else: str = "") -> Any:
 def classify(
     files: Files,
     *,
-    output: Annotated[
-        Path | None, Option(Destination(".csv", ".jsonl", ".json", by_ending=True), "-O --output", "FILE")
-    ] = None,
-    plot: Annotated[Path | None, Option(Destination(*FIGURES, by_ending=True), metavar="FILE")] = None,
+    output: Annotated[Outputs, Writes((".json", ".jsonl", ".csv", *FIGURES), documents=False)] = (),
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
     as_json: bool = False,
@@ -72,13 +67,13 @@ def classify(
     """Place every head of a checkpoint on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
 
     FILE is the folder of a model (config.json and shards), .safetensors (or the .index.json of its shards),
-    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX, Falcon and their like, of torch's
-    MultiheadAttention, or plain arrays K, Q, V or A, V. Layers and heads count from 0. The geometry is that
-    of A = KᵀQ and V: biases, positions, scales and softmax play no part.
+    .npz, .npy or .json: the layouts of BERT, GPT-2, Llama, GPT-NeoX, Falcon and their like, of timm,
+    diffusers, TransformerLens and torch's MultiheadAttention, or plain arrays K, Q, V or A, V. Layers and
+    heads count from 0. The geometry is that of A = KᵀQ and V: biases, positions, scales and softmax play no
+    part.
 
     Args:
-        output: write .csv, .jsonl (a line for each head) or .json (one document).
-        plot: draw stable ranks by layer (.png, .svg, .pdf, .html).
+        output: write the table, as .jsonl a line for each head, or draw stable ranks by layer.
     """
     from agattn.heads.head_geometry import classify
 
@@ -87,14 +82,15 @@ def classify(
     )
     document = table.as_json()
     rows = document["heads"]
-    if output is not None:
-        endings = {".csv": _csv(rows), ".json": as_text(document)}
-        lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.heads)
-        write_file(output, endings.get(output.suffix.lower(), lines))
-    if plot is not None:
-        save(page_of_stable_ranks(rows) if plot.suffix.lower() == ".html" else draw_stable_ranks(rows), plot)
-        say_on_stderr(f"wrote {plot}")
-    return table if as_json or output is plot is None else 0
+    lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.heads)
+    texts = {".csv": _csv(rows), ".json": as_text(document), ".jsonl": lines}
+    for path, ending in output:
+        if ending in texts:
+            write_file(path, texts[ending])
+        else:
+            save(page_of_stable_ranks(rows) if ending == ".html" else draw_stable_ranks(rows), path)
+            say_on_stderr(f"wrote {path}")
+    return table if as_json or not output else 0
 
 
 def _csv(rows: Sequence[dict[str, Any]]) -> str:
@@ -107,17 +103,19 @@ def _csv(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def fiber(
-    files: Files,
+    files: tuple[Path, ...],
     architecture: Any,
     a: Annotated[int | None, Option(Whole(1), "-a --attn-dim", "N")] = None,
     *,
-    other: Annotated[Path | None, Option(InputFile(), metavar="FILE")] = None,
+    other: Annotated[Path | None, Input] = None,
     layer: Annotated[int | None, FromZero] = None,
     head: Annotated[int | None, FromZero] = None,
     kv_heads: int | None = None,
     match: tuple[str, ...] = (),
+    names: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
     seed: int = 0,
+    output: Annotated[Outputs, Writes()] = (),
     as_json: bool = False,
 ) -> Any:
     """Describe the fiber through the weights in FILE: all weights that compute the same function (t ≥ 2).
@@ -128,8 +126,8 @@ def fiber(
 
     For a network, --dims and --ranks with its weights K_1, Q_1, V_1, K_2, ... in FILE, or A_1 in place of
     K_1 and Q_1: the components that are known, and both bounds on the dimension at the weights; with softmax
-    for one head in each layer. With --model the same of any polynomial model, with an array for each of its
-    parameters; with --jet N of the jet of a softmax network. Floating-point weights are taken as exact.
+    for one head in each layer. With a model file the same of any polynomial model, with an array for each of
+    its parameters; with --jet N of the jet of a softmax network. Floating-point weights are taken as exact.
 
     Args:
         a: for weights A, V: the largest rank of A.
@@ -138,20 +136,26 @@ def fiber(
         head: which head of a checkpoint or of stacked weights, from 0.
     """
     if architecture is not None:
-        leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "tolerance")
+        leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "names", "tolerance")
         with limited(seed=seed):
             whole: Any = network_fiber(architecture, WeightFile(files))
             answer: Any = None if other is None else whole.compare(WeightFile([other]))
         result = whole.replace(equivalent=answer)
     else:
-        of_networks = ("t", "skip", "value_rank", "normalization", "temperature", "jet", "seed")
-        leave_out("is for a network or a model; give --dims and --ranks, or --model, as well", *of_networks)
-        which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, **_counts()}
+        of_networks = ("t", "skip", "normalization", "jet", "seed")
+        leave_out("is for a network or a model; give --dims and --ranks, or a model file, too", *of_networks)
+        which = {
+            "layer": layer,
+            "head": head,
+            "shared": kv_heads,
+            "parts": match,
+            "names": names,
+            **_counts(),
+        }
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
-    if answer is None or as_json:
-        return result
-    show_result(result, False)
-    print_folded(f"{other}: {answer}")
+    show_result(result, as_json, output)
+    if answer is not None and not as_json and STDOUT not in [path for path, _ in output]:
+        print_folded(f"{other}: {answer}")
     return 0
 
 
@@ -197,11 +201,11 @@ def equivalent(
     heads: int | None = None,
     kv_heads: int | None = None,
     match: tuple[str, ...] = (),
+    names: str | None = None,
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
-    as_json: bool = False,
-) -> Any:
+) -> Reply:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
 
     A file holds arrays A and V, or K, Q and V: matrices, or stacks with one matrix for each head; of several
@@ -217,19 +221,16 @@ def equivalent(
     """
     from agattn.geometry.identifiability.equivalence import equivalent
 
-    how = {"heads": heads, "shared": kv_heads, "parts": match}
+    how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
     how |= configured({"family": family, "ignore": ignore})
     one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
     answer = equivalent(one, two, tolerance=tolerance)
-    if as_json:
-        print_json(answer.as_json())
-    else:
-        print_folded("\n".join(filter(None, (str(answer), answer.closeness))))
-    return {True: 0, False: 1, None: 3}[answer.equal]
+    text = "\n".join(filter(None, (str(answer), answer.closeness)))
+    return Reply(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
 
 
 def identify(
-    file: Annotated[Path, Option(InputFile())],
+    file: Annotated[Path, Input],
     layer: Any,
     *,
     tolerance: float = 1e-8,
@@ -250,16 +251,15 @@ def identify(
 
 
 def rank(
-    file: Annotated[Path, Option(InputFile())],
+    file: Annotated[Path, Input],
     method: Annotated[str, Option(Choice("auto", "rational", "modular", "ball", "mpmath"))] = "auto",
     *,
     precision: int = 128,
     radius: str | None = None,
-    plot: Annotated[Path | None, Option(Destination(*DRAWINGS, by_ending=True), metavar="FILE")] = None,
+    output: Annotated[Outputs, Writes(DRAWINGS)] = (),
     seed: int = 0,
-    as_json: bool = False,
     progress: Any,
-) -> Any:
+) -> Reply:
     """Determine the rank of the matrix in FILE: .npy, .npz, .csv, .mtx or .json.
 
     Entries are integers, rationals such as "22/7", or decimals such as "0.25". If the rank cannot be
@@ -270,14 +270,13 @@ def rank(
         precision: precision to start from, for ball and mpmath; it is doubled until the rank is separated.
         radius: how far each decimal or float may be from what is written; 0 takes all as exact.  [default:
             half a unit of the last place of floats and of decimals with 16 digits or more]
-        plot: draw the singular values.
+        output: write the result, or draw the singular values.
     """
     matrix = matrix_in(file, radius)
     result = rank_of(matrix, method, precision=precision, seed=seed)
-    if plot:
+    for picture in chosen(output, *DRAWINGS):
         from agattn.reports.spectrum import draw
 
         progress("drawing")
-        draw(matrix, result, plot)
-    show_result(result, as_json)
-    return 0 if result.rank is not None else 3
+        draw(matrix, result, picture)
+    return Reply(result, status=0 if result.rank is not None else 3)

@@ -69,11 +69,11 @@ def read(text: str, problem: Problem) -> Answer:
             values[name] = tuple(_polynomial(items, ring) for _ in _count(number))
         else:
             raise TranscriptError(f"{line[:80]!r} is no result of {problem.task}")
-    _check_complete(problem, values)
+    check_complete(problem, values)
     return Answer.of(problem, values)
 
 
-def _check_complete(problem: Problem, values: Mapping[str, Any]) -> None:
+def check_complete(problem: Problem, values: Mapping[str, Any]) -> None:
     """Refuse an answer that lacks a result or has one that was not asked for."""
     due = set()
     for result in problem.results:

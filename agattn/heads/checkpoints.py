@@ -5,17 +5,18 @@ How tensors are named and packed is said in ``families.toml``. Beside these layo
 - **plain**: arrays ``K``, ``Q``, ``V`` of one head (a × d, a × d, d' × d) or of several (h × a × d, ...),
   or ``A`` and ``V``;
 - **torch**: ``...I....in_proj_weight`` of :class:`torch.nn.MultiheadAttention`, with queries, keys and values
-  one below the other.
+  one below the other;
+- **names**: matrices whose names are given, with the heads one below the other.
 
-Layers and heads count from 0. The numbers of heads are not in the tensors: they come from ``config.json``
-beside the file, or are given. Biases, positions (also rotary ones), scales, softmax and normalizations are no
-part of the geometry and are left out: what is read is the bilinear part KᵀQ, and V.
+Layers and heads count from 0. The numbers of heads are in the shapes of TransformerLens alone: else they
+come from ``config.json`` beside the file, or are given. Biases, positions (also rotary ones), scales, softmax
+and normalizations are no part of the geometry and are left out: what is read is the bilinear part KᵀQ, and V.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array, as_floats, coarsest, matrix
-from agattn.errors import InputError, argument
+from agattn.errors import InputError, argument, nearest, verb
 from agattn.geometry.identifiability.weights import Weights, layers_of, weights
 from agattn.heads.families import Family, Layout, common, find
 from agattn.heads.published import Published, from_config
@@ -32,6 +33,7 @@ from agattn.heads.weight_files import WeightFile
 
 TORCH = Layout(fused=r"in_proj_weight", packing="stacked")
 _TORCH_NAME = re.compile(r"(?:(?:.*[._])?(\d+)\.)?(?:[A-Za-z]\w*\.)*in_proj_weight")
+_NAMES = "K=h.{layer}.k.weight,Q=h.{layer}.q.weight,V=h.{layer}.v.weight"
 _LONGEST_NAME = 500  # the patterns take the square of its length
 #: The ends of names beside quantized weights, and the formats.
 _QUANTIZED = {
@@ -68,6 +70,7 @@ class Checkpoint:
         parts: only tensors whose names contain all of these are looked at.
         family: as which family ``config.json`` is read and the tensors are packed.
         ignore: keys of ``config.json`` that are passed over.
+        names: of the tensors K, Q and V, and O, which is not read, with {layer} for the number of the layer.
 
     Raises:
         InputError: if no layout fits, a tensor is missing or quantized, or the number of heads is unknown.
@@ -81,16 +84,19 @@ class Checkpoint:
         parts: Sequence[str] = (),
         family: str | None = None,
         ignore: str | Sequence[str] = (),
+        names: str | Mapping[str, str] | None = None,
     ) -> None:
         self.file = file
-        names = _found(file, parts)
-        if not names and not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
+        layouts = _found(file, parts, _patterns()) if names is None else _named(file, parts, names)
+        if not layouts and not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
             refuse_counts(file, heads, shared)
             self.layout = "plain"
             return
         _refuse_quantized(file, parts)
-        if not names:
+        if not layouts:
             raise InputError(_nothing(file, parts))
+        heads = self._stacked(layouts, "q") if heads is None else heads
+        shared = self._stacked(layouts, "k") if shared is None else shared
         self.config = _config(file, family, ignore) if heads is None else None
         family_name = family or (self.config.family if self.config else None)
         of = None if family_name is None else find(None, family_name)
@@ -99,7 +105,7 @@ class Checkpoint:
         if self._given and self._heads % self._given:
             raise InputError(f"{self._heads} heads cannot share {self._given} heads of keys and values")
         self._gate = of.output_gate if of else False
-        self.layout, self._names = self._chosen(names, of)
+        self.layout, self._names = self._chosen(layouts, of)
         self._sizes = {layer: self._checked_size(layer) for layer in sorted(self._names)}
 
     def __len__(self) -> int:
@@ -131,11 +137,10 @@ class Checkpoint:
         here = f"layers {layers[0]} to {layers[-1]} with heads 0 to {self._heads - 1}"
         if layer is None or head is None:
             raise InputError(
-                f"{self.file.paths[0]} has {here}; choose a head by {argument('layer')} and "
-                f"{argument('head')}"
+                f"{self.file.name} has {here}; choose a head by {argument('layer')} and {argument('head')}"
             )
         if layer not in layers or not 0 <= head < self._heads:
-            raise InputError(f"{self.file.paths[0]} has no layer {layer}, head {head}; it has {here}")
+            raise InputError(f"{self.file.name} has no layer {layer}, head {head}; it has {here}")
         return self._head(layer, head)
 
     def _shared(self, layer: int) -> int:
@@ -151,11 +156,21 @@ class Checkpoint:
             )
         return shared
 
+    def _stacked(self, layouts: dict[str, dict[int, dict[str, str]]], part: str) -> int | None:
+        """How many heads an array has that has an axis for them; ``None`` if there is no such array."""
+        for layout, layers in layouts.items():
+            name = layers[min(layers)].get(part)
+            if _layout(layout).by_head and name is not None:
+                return next(iter(self.file.shape(name)), None)
+        return None
+
     def _chosen(
         self, layouts: dict[str, dict[int, dict[str, str]]], family: Family | None
     ) -> tuple[str, dict[int, dict[str, str]]]:
         """The layout among those whose names there are, and the names."""
-        path, examples = self.file.paths[0], {name: next(iter(of.values())) for name, of in layouts.items()}
+        if "names" in layouts:
+            return "names", layouts["names"]
+        path, examples = self.file.name, {name: next(iter(of.values())) for name, of in layouts.items()}
         if len({tuple(names.values()) for names in examples.values()}) > 1:
             raise InputError(
                 f"{path} holds layers of several layouts ({', '.join(layouts)}); give {argument('match')}"
@@ -207,16 +222,23 @@ class Checkpoint:
             shape = self.file.shape(names[letter])
             if self.file.dtype(names[letter]) == "exact":
                 raise InputError(f"{names[letter]} holds integers; quantized weights are not read")
-            if len(shape) != 2:
-                raise InputError(f"{names[letter]} has the shape {shape}; it must be a matrix")
-            turn = -1 if _layout(self.layout).transposed else 1
-            rows, columns = shape[::turn]
-            size, d = size or rows // number, d or columns
-            expected = (number * size, d)[::turn]
-            if shape != expected or not size:
+            layout = _layout(self.layout)
+            if len(shape) != 2 + layout.by_head:
+                kind = "of heads × inputs × rows of a head" if layout.by_head else "a matrix"
+                raise InputError(f"{names[letter]} has the shape {shape}; it must be {kind}")
+            turn = -1 if layout.transposed or layout.by_head else 1
+            rows, columns = shape[-2:][::turn]
+            size, d = size or (rows if layout.by_head else rows // number), d or columns
+            expected = (number, d, size) if layout.by_head else (number * size, d)[::turn]
+            if shape != expected or not size or not number:
+                there, fits = (" × ".join(map(str, sizes)) for sizes in (shape, expected))
+                instead = f"give {argument('heads')} and {argument('kv_heads')}"
+                if letter in "kv" and columns != d:
+                    part = "a part of the names to read"
+                    instead = f"cross-attention is not read; give {argument('match')} with {part}"
                 raise InputError(
-                    f"{names[letter]} is {shape[0]} × {shape[1]}; with {q} heads and {kv} of keys it should"
-                    f" be {expected[0]} × {expected[1]}; give {argument('heads')} and {argument('kv_heads')}"
+                    f"{names[letter]} is {there}; with {q} heads and {kv} of keys it should be {fits};"
+                    f" {instead}"
                 )
         return size
 
@@ -236,8 +258,11 @@ class Checkpoint:
             name = names.get("fused", names.get(letter, ""))
             start = at * size * (1 + (self._gate and letter == "q"))
             rows = slice(start, start + size)
-            part = self.file.part(name, *((slice(None), rows) if layout.transposed else (rows,)))
-            part = part.T if layout.transposed else part
+            if layout.by_head:
+                part = self.file.part(name, slice(at, at + 1))[0]
+            else:
+                part = self.file.part(name, *((slice(None), rows) if layout.transposed else (rows,)))
+            part = part.T if layout.transposed or layout.by_head else part
             types.append(self.file.dtype(name))
             arrays[letter] = as_floats(matrix(part, f"{name}, head {head}"))
         return Head(layer, head, arrays["k"], arrays["q"], arrays["v"], coarsest(types))
@@ -252,12 +277,12 @@ def read_weights(
         file: arrays V and A, or K, Q and V, as :func:`agattn.geometry.identifiability.weights.layers_of`
             reads them; or a checkpoint.
         layer, head: which head, from 0; needed for a checkpoint.
-        counts: ``heads``, ``shared``, ``parts``, ``family``, ``ignore`` of a :class:`Checkpoint`.
+        counts: ``heads``, ``shared``, ``parts``, ``family``, ``ignore``, ``names`` of a :class:`Checkpoint`.
 
     Raises:
         InputError: if there is no such head, or no weights.
     """
-    if not any(re.fullmatch(r"V(_[1-9]\d*)?", name) for name in file):
+    if counts.get("names") is not None or not is_plain(file):
         chosen = Checkpoint(file, **counts).head(layer, head)
         return ((replace(weights(K=chosen.K, Q=chosen.Q, V=chosen.V), dtype=chosen.dtype),),)
     network = layers_of(file)
@@ -265,8 +290,7 @@ def read_weights(
         return network
     if layer is None and len(network) > 1:
         raise InputError(
-            f"{file.paths[0]} has {len(network)} layers; choose a layer by {argument('layer')}, counted "
-            "from 0"
+            f"{file.name} has {len(network)} layers; choose a layer by {argument('layer')}, counted from 0"
         )
     heads = network[layer or 0] if 0 <= (layer or 0) < len(network) else ()
     if head is None:
@@ -275,7 +299,12 @@ def read_weights(
     elif 0 <= head < len(heads):
         return ((heads[head],),)
     there = "; ".join(f"layer {n}, heads 0 to {len(row) - 1}" for n, row in enumerate(network))
-    raise InputError(f"{file.paths[0]} has no layer {layer or 0}, head {head or 0}; it has {there}")
+    raise InputError(f"{file.name} has no layer {layer or 0}, head {head or 0}; it has {there}")
+
+
+def is_plain(names: Iterable[Any]) -> bool:
+    """Whether arrays of these names are those of layers: a V, or a V_1."""
+    return any(re.fullmatch(r"V(_[1-9]\d*)?", str(name)) for name in names)
 
 
 @cache
@@ -283,21 +312,63 @@ def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     """The names of tensors by layout: the part, and a pattern with the number of the layer."""
     patterns = {}
     for layout, described in common().layouts.items():
-        names = {part: re.escape(name).replace(r"\{\}", r"(\d+)") for part, name in described.names.items()}
+        names = {part: _pattern(name, "{}").replace(r"\*", "[^.]*") for part, name in described.names.items()}
         patterns[layout] = [(part, re.compile(rf"(?:.*\.)?{name}")) for part, name in names.items()]
     return patterns | {"torch": [("fused", _TORCH_NAME)]}
 
 
+def _pattern(name: str, layer: str) -> str:
+    """A name with something that stands for the number of the layer, as a regular expression."""
+    return re.escape(name).replace(re.escape(layer), r"(\d+)")
+
+
 def _layout(name: str) -> Layout:
-    return TORCH if name == "torch" else common().layouts[name]
+    return {"torch": TORCH, "names": Layout(), **common().layouts}[name]
 
 
-def _found(file: WeightFile, parts: Sequence[str]) -> dict[str, dict[int, dict[str, str]]]:
+def _named(
+    file: WeightFile, parts: Sequence[str], names: str | Mapping[str, str]
+) -> dict[str, dict[int, dict[str, str]]]:
+    """As :func:`_found`, for names that are given for K, Q and V, and for O, which is not read.
+
+    Raises:
+        InputError: if a name is missing, does not fit every layer, or is that of no tensor.
+    """
+    option, given = argument("names"), dict[str, str]()
+    pairs = (
+        (part.partition("=")[::2] for part in names.split(",")) if isinstance(names, str) else names.items()
+    )
+    for letter, name in pairs:
+        problem = ""
+        if letter not in (*"KQVO",):
+            problem = "the letters are K, Q, V and O"
+        elif letter in given or name in given.values():
+            problem = "each of K, Q and V has one name, and a tensor of its own"
+        elif name.count("{layer}") != 1:
+            problem = "write {layer} once, for the number of the layer"
+        if problem:
+            raise InputError(f"{option} has {letter}={name}; {problem}, as in {_NAMES}")
+        given[letter] = name
+    if missing := set("KQV") - set(given):
+        raise InputError(f"{option} says no name of {', '.join(sorted(missing))}; give all, as in {_NAMES}")
+    patterns = [(letter.lower(), re.compile(_pattern(name, "{layer}"))) for letter, name in given.items()]
+    layouts = _found(file, parts, {"names": patterns})
+    layers = layouts.get("names", {}).values()
+    for letter, name in given.items():
+        if not any(letter.lower() in tensors for tensors in layers):
+            hint = nearest(name.replace("{layer}", "0"), file, f"; there are {', '.join([*file][:4])}")
+            raise InputError(f"{option} has {letter}={name}, and {file.name} has no such tensor{hint}")
+    return layouts
+
+
+def _found(
+    file: WeightFile, parts: Sequence[str], patterns: Mapping[str, Sequence[tuple[str, re.Pattern[str]]]]
+) -> dict[str, dict[int, dict[str, str]]]:
     """By layout, and by layer, the names of the tensors "q", "k", "v", or of one tensor "fused"."""
     layouts: dict[str, dict[int, dict[str, str]]] = {}
     for name in (name for name in file if len(name) < _LONGEST_NAME and all(part in name for part in parts)):
-        for layout, patterns in _patterns().items():
-            for part, pattern in patterns:
+        for layout, of in patterns.items():
+            for part, pattern in of:
                 if (match := pattern.fullmatch(name)) is None:
                     continue
                 layer = int(match[1] or 0)
@@ -316,7 +387,7 @@ def _refuse_quantized(file: WeightFile, parts: Sequence[str]) -> None:
         ending = name.rpartition(".")[2]
         if ending in _QUANTIZED and all(part in name for part in parts):
             raise InputError(
-                f"{file.paths[0]} holds {name}: its weights are quantized ({_QUANTIZED[ending]}), which is"
+                f"{file.name} holds {name}: its weights are quantized ({_QUANTIZED[ending]}), which is"
                 " not read; save the model in float32, float16 or bfloat16"
             )
 
@@ -325,20 +396,21 @@ def _nothing(file: WeightFile, parts: Sequence[str]) -> str:
     some = ", ".join(list(file)[:4]) or "no arrays"
     named = f" with {', '.join(parts)} in their names" if parts else ""
     return (
-        f"{file.paths[0]} has no attention weights{named} in a layout that agattn reads (BERT, GPT-2, "
-        f"Llama, GPT-NeoX, torch's MultiheadAttention, or arrays K, Q, V); the file holds {some}"
+        f"{file.name} has no attention weights{named} in a layout that agattn reads (BERT, GPT-2, "
+        f"Llama, GPT-NeoX, timm, diffusers, TransformerLens, torch's MultiheadAttention, or arrays K, Q, V);"
+        f" it holds {some}; for other names see {argument('names')} of {verb('classify')}"
     )
 
 
 def _config(file: WeightFile, family: str | None, ignore: str | Sequence[str]) -> Published:
     """The ``config.json`` beside the file."""
-    path = (file.paths[0] if file.paths[0].is_dir() else file.paths[0].parent) / "config.json"
-    if not path.is_file():
+    beside = [(path if path.is_dir() else path.parent) / "config.json" for path in file.paths[:1]]
+    if not any(path.is_file() for path in beside):
         raise InputError(
-            f"the number of heads is in no config.json beside {file.paths[0]}; give {argument('heads')}"
+            f"the number of heads is in no config.json beside {file.name}; give {argument('heads')}"
         )
     try:
-        return from_config(path, family=family, ignore=ignore)
+        return from_config(beside[0], family=family, ignore=ignore)
     except InputError as error:
         raise InputError(f"{error}; or give {argument('heads')}") from None
 
@@ -353,8 +425,7 @@ def refuse_counts(file: WeightFile, heads: int | None, shared: int | None) -> No
     given = [argument(name) for name, number in counts.items() if number is not None]
     if given:
         raise InputError(
-            f"{file.paths[0]} holds matrices K, Q, V or A, V, one for each head; leave out "
-            f"{' and '.join(given)}"
+            f"{file.name} holds matrices K, Q, V or A, V, one for each head; leave out {' and '.join(given)}"
         )
 
 

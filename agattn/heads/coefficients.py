@@ -47,6 +47,8 @@ def of_files(
     kv_heads: int | None = None,
     family: str | None = None,
     ignore: Sequence[str] = (),
+    match: Sequence[str] = (),
+    names: str | None = None,
 ) -> WeightsCoefficient | HeadsCoefficients:
     """λ at the weights of one layer, or at those of every head of a checkpoint.
 
@@ -58,6 +60,7 @@ def of_files(
         curve: take λ at every tolerance, too, t ≥ 2.
         heads, kv_heads: how many a layer of a checkpoint has, where no ``config.json`` says it.
         family, ignore: how a ``config.json`` is read, as for :func:`agattn.from_config`.
+        match, names: which tensors are read, as for :func:`agattn.classify`.
 
     Raises:
         InputError: if a file cannot be read or has no weights, or the tolerance makes no sense.
@@ -66,16 +69,16 @@ def of_files(
     if curve and t == 1:
         raise InputError("--curve is for t ≥ 2; leave it out, or -t 1")
     file = WeightFile(files)
-    names = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
+    plain = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
     normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
-    if {"A", "K"} & set(names) and all(len(file.shape(name)) < 3 for name in names):
+    if names is None and {"A", "K"} & set(plain) and all(len(file.shape(name)) < 3 for name in plain):
         refuse_counts(file, heads, kv_heads)
-        given = parameters(**{name: file[name] for name in names})
+        given = parameters(**{name: file[name] for name in plain})
         at = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
-    checkpoint = Checkpoint(file, heads, kv_heads, (), family, ignore)
+    checkpoint = Checkpoint(file, heads, kv_heads, match, family, ignore, names)
     for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
         of_head = parameters(K=head.K, Q=head.Q, V=head.V)
         at = weights_coefficient(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)

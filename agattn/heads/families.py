@@ -74,6 +74,7 @@ class Layout(msgspec.Struct, frozen=True):
     fused: str = ""
     packing: str = ""
     transposed: bool = False
+    by_head: bool = False
 
     @property
     def names(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,9 +52,9 @@ from agattn.geometry.variety.coefficient_norm import (
     roots,
     value_gram,
 )
-from agattn.heads.checkpoints import Checkpoint
+from agattn.heads.checkpoints import Checkpoint, is_plain
 from agattn.heads.families import common
-from agattn.heads.weight_files import WeightFile
+from agattn.heads.weight_files import StateDict, WeightFile
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
@@ -158,7 +158,9 @@ class HeadTable(Result, Sequence[PlacedHead], name="classify", eq=False, kw_only
     """Heads in order, each with its layer and its number there, from 0."""
 
     layout: Key[
-        str, "The naming and order of the arrays.", Written(Literal["plain", "torch", *common().layouts])
+        str,
+        "The naming and order of the arrays.",
+        Written(Literal["plain", "torch", "names", *common().layouts]),
     ] = "plain"
     mixed: Key[
         tuple[SharedHeads, ...],
@@ -265,11 +267,13 @@ def classify(
     tolerance: float | None = None,
     family: str | None = None,
     ignore: str | Sequence[str] = (),
+    names: str | Mapping[str, str] | None = None,
 ) -> HeadTable:
     """Where heads lie on the neuromanifold M(d, d', a): stratum, distances, stable ranks.
 
     Args:
-        weights: as for :func:`agattn.equivalent`; or the path of a checkpoint, or of several files of one.
+        weights: as for :func:`agattn.equivalent`; or the path of a checkpoint, or of several files of one; or
+            its tensors by their names, such as torch's ``state_dict()``.
         heads: heads in each layer of a checkpoint without ``config.json``.
         kv_heads: heads of keys and values, if they are shared.
         match: parts of the names of the tensors that are meant, where a file has several models.
@@ -278,6 +282,8 @@ def classify(
         family: as which family ``config.json`` is read and tensors are packed, where ``model_type`` is not
             known.
         ignore: keys of ``config.json`` that are passed over although they may matter.
+        names: of the tensors of K, Q and V where no layout has them, with {layer} for the number of the
+            layer, as {"K": "h.{layer}.k", ...} or in text as in a shell. A name of O is not read.
 
     Raises:
         InputError: if the weights do not fit or a file cannot be read.
@@ -292,11 +298,14 @@ def classify(
     M(2,1,1), stratum (1,1,2) (proved): smooth; relative distance to the singular locus 1
     """
     paths = [weights] if isinstance(weights, (str, Path)) else weights
-    if isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
-        parts = (match,) if isinstance(match, str) else tuple(match)
-        checkpoint = Checkpoint(WeightFile(paths), heads, kv_heads, parts, family, ignore)
-        return classify_checkpoint(checkpoint, tolerance)
-    return classify_weights(layers_of(weights), tolerance)
+    if isinstance(paths, Mapping) and paths and (names is not None or not is_plain(paths)):
+        file: WeightFile = StateDict(paths)
+    elif isinstance(paths, Sequence) and paths and all(isinstance(path, (str, Path)) for path in paths):
+        file = WeightFile(paths)
+    else:
+        return classify_weights(layers_of(weights), tolerance)
+    parts = (match,) if isinstance(match, str) else tuple(match)
+    return classify_checkpoint(Checkpoint(file, heads, kv_heads, parts, family, ignore, names), tolerance)
 
 
 def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) -> HeadTable:

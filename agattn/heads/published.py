@@ -158,7 +158,7 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
             missing, or sizes do not fit.
 
     See Also:
-        :func:`agattn.dimension` of what is found; ``agattn dimension --config`` in a shell.
+        :func:`agattn.dimension` of what is found; ``agattn dimension FILE.json`` in a shell.
 
     >>> import agattn as ag
     >>> found = ag.from_config("examples/grouped-config.json")
@@ -167,7 +167,8 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
     """
     passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     if not isinstance(config, (str, Path)):
-        keys = config.to_dict() if hasattr(config, "to_dict") else config
+        has_dict = hasattr(config, "to_dict") and not isinstance(config, type)
+        keys = config.to_dict() if has_dict else config
         wanted = "the path of a config.json or of its folder, a dictionary, or an object with to_dict"
         refuse_unless(isinstance(keys, Mapping), "the config", config, wanted)
         return _read(keys, family, passed)

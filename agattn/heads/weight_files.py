@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agattn.algebra.matrix_io import archive_of, array_of, header_of, member_of
-from agattn.algebra.scalars import FLOATS, stored_type
+from agattn.algebra.scalars import FLOATS, stored_type, unread
 from agattn.errors import InputError, needs
 from agattn.files import check_file, parsed, read_text, reading
 
@@ -60,6 +60,11 @@ class WeightFile(Mapping[str, Any]):
                     raise InputError(f"holds {name}, which {self._headers[name].path} holds as well")
                 self._headers[name] = Header(path, tuple(shape), _TYPES.get(dtype, dtype))
 
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.paths[0])
+
     def __getitem__(self, name: str) -> Any:
         """The whole array; from JSON as nested lists with exact numbers as ints and strings."""
         return self.part(name)
@@ -92,7 +97,7 @@ class WeightFile(Mapping[str, Any]):
             return stored_type(self[name])
         if stored in FLOATS:
             return stored
-        if stored.startswith("F8"):
+        if stored.startswith(("F8", "float8")):
             raise InputError(
                 f"{path} stores {name} in FP8 ({stored}), which is not supported; save the model in float32,"
                 " float16 or bfloat16"
@@ -104,6 +109,34 @@ class WeightFile(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._headers)
+
+
+class StateDict(WeightFile):
+    """Named arrays of a mapping, such as torch's ``state_dict``.
+
+    >>> state = StateDict({"blocks.0.attn.qkv.weight": np.ones((6, 2), np.float32)})
+    >>> [*state], state.shape("blocks.0.attn.qkv.weight"), state.dtype("blocks.0.attn.qkv.weight")
+    (['blocks.0.attn.qkv.weight'], (6, 2), 'float32')
+    """
+
+    name = "the mapping"
+
+    def __init__(self, arrays: Mapping[str, Any]) -> None:
+        super().__init__([])
+        self._arrays = arrays
+        for name, array in arrays.items():
+            stored = getattr(array, "dtype", "")
+            shape = array.shape if hasattr(array, "shape") else unread(array, str(name)).shape
+            dtype = getattr(stored, "name", str(stored).rpartition(".")[2])  # of numpy, of torch
+            self._headers[str(name)] = Header(Path(self.name), tuple(shape), dtype)
+
+    def part(self, name: str, rows: slice = slice(None), columns: slice = slice(None)) -> Any:
+        """A part of a matrix, or of a stack of matrices."""
+        array = self._arrays[name]
+        if not hasattr(array, "detach"):
+            return np.asarray(array)[rows, columns]
+        tensor = array.detach()[rows, columns].cpu()
+        return (tensor if self.dtype(name) == "float64" else tensor.float()).numpy()
 
 
 def _model_files(folder: Path) -> list[Path]:

@@ -218,7 +218,7 @@ def refuse_another_report(folder: Path, title: str) -> None:
         return
     if not there.startswith(text_markdown(title)):
         raise InputError(
-            f"{folder} holds another report, {there!r}; choose another --out, or remove that report"
+            f"{folder} holds another report, {there!r}; choose another folder, or remove that report"
         )
 
 

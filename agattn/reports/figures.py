@@ -14,7 +14,7 @@ from agattn.reports.figure2 import Figure2
 
 #: Figures that other commands draw now.
 MOVED = {
-    "critical": "is drawn by agattn critical-points -d 2 -o 1 -O loss.html",
+    "critical": "is drawn by agattn critical-points 2 1 -O loss.html",
     "deep": "is a picture in the gallery of the documentation",
     "spectrum": "is drawn by agattn spectrum, with its network and -O spectrum.png",
 }

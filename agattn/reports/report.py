@@ -159,7 +159,7 @@ def title(architecture: Architecture) -> str:
     """The title of the report of an architecture.
 
     >>> title(SingleLayer(2, 1)), title(DeepNetwork((2, 2), (1,)))
-    ('Lightning self-attention M(2,1,2)', 'Self-attention network M(2,2; 1), t = 3')
+    ('Lightning self-attention M(2,1,2)', 'Self-attention network M(2,2,1), t = 3')
     """
     words = {"layer": "Lightning self-attention", "network": "Self-attention network"}
     return f"{words.get(architecture.kind, 'Model')} {architecture.name}"

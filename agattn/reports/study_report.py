@@ -102,7 +102,7 @@ def study_report(
     versions = _values(line["versions"] for line in lines)
     if "code" in versions:
         versions = {"fingerprint of the code" if key == "code" else key: versions[key] for key in versions}
-    made_by: dict[str, Cell] = {"command": Code(command or "agattn report --study FILE --out DIR")}
+    made_by: dict[str, Cell] = {"command": Code(command or "agattn report --study FILE -O DIR")}
     failures = [(entry, entry.line["error"]) for entry in entries if "error" in entry.line]
     text = "".join(written(line) + "\n" for line in lines)
     read = {"verify": _verify, "dimension": _dimension, "strata": _strata, "several": _several}

@@ -106,6 +106,19 @@ class Sheet:
         return tuple(part for part in self.parts if isinstance(part, Table) and part.where != "terminal")
 
 
+def plain_cell(cell: Cell) -> str:
+    """A cell as plain text; a formula in LaTeX.
+
+    >>> plain_cell(Lines((Word("proved"), Math("k^{2}"))))
+    'proved; k^{2}'
+    """
+    if isinstance(cell, Lines):
+        return "; ".join(map(plain_cell, cell.parts))
+    if isinstance(cell, Math):
+        return cell.latex
+    return cell.word if isinstance(cell, Word) else cell.code if isinstance(cell, Code) else str(cell)
+
+
 def matrix(rows: Iterable[Iterable[object]]) -> Math:
     r"""A matrix of numbers, or of formulas.
 

@@ -5,6 +5,9 @@ A table is an ``array`` without the columns and rows of running text, whose line
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 from agattn.sheet.data import Cell, Code, Lines, Math, Sheet, Table, Wide, Word
 
 
@@ -49,9 +52,10 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
     "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "≤": r"$\leq$", "≥": r"$\geq$", "≠": r"$\neq$", "·": r"$\cdot$", "×": r"$\times$", "⊗": r"$\otimes$",
-    "−": "$-$", "∈": r"$\in$", "ε": r"$\varepsilon$", "φ": r"$\varphi$", "α": r"$\alpha$", "δ": r"$\delta$",
+    "−": "$-$", "∈": r"$\in$", "ε": r"$\varepsilon$", "φ": r"$\varphi$", "<": "$<$", ">": "$>$",
     "ᵀ": r"$^{\top}$", "ℝ": r"$\mathbb{R}$", "ℂ": r"$\mathbb{C}$", "ℚ": r"$\mathbb{Q}$", "↦": r"$\mapsto$",
-    "√": r"$\surd$", "–": "--", "²": "$^2$", "\u0304": "",
+    "→": r"$\to$", "±": r"$\pm$", "ℙ": r"$\mathbb{P}$", "̃": "", "⁻": "$^{-}$", "¹": "$^1$", "³": "$^3$",
+    "…": r"\ldots{}", "√": r"$\surd$", "–": "--", "²": "$^2$", "\u0304": "",
 }  # fmt: skip
 
 
@@ -61,4 +65,21 @@ def text_latex(text: str) -> str:
     >>> text_latex("d_1 ≥ 2")
     '\\text{d\\_1 $\\geq$ 2}'
     """
-    return rf"\text{{{''.join(_SPECIAL.get(letter, letter) for letter in text)}}}"
+    return rf"\text{{{escaped(text)}}}"
+
+
+def escaped(text: str) -> str:
+    r"""Text outside of formulas.
+
+    >>> escaped("d_1 ≥ 2")
+    'd\\_1 $\\geq$ 2'
+    """
+    return "".join(_SPECIAL[letter] if letter in _SPECIAL else _greek(letter) for letter in text)
+
+
+def _greek(letter: str) -> str:
+    """A Greek letter in LaTeX; any other letter as it is."""
+    if name := re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(letter, "")):
+        word = name[2].lower().replace("lamda", "lambda")
+        return rf"$\{word.title() if name[1] == 'CAPITAL' else word}$"
+    return letter

@@ -33,8 +33,8 @@ Traceback (most recent call last):
 agattn.errors.InputError: Expected `int`, got `str` - at `$.twice`
 >>> half.sheet().tables[0].rows
 (('value', '1/2'), ('twice', '1'))
->>> dir(half)
-['as_json', 'from_json', 'replace', 'sheet', 'source', 'summary', 'twice', 'value']
+>>> half.to_dict()
+{'schema': 'agattn/half/1', 'value': '1/2', 'twice': 1}
 """
 
 from __future__ import annotations
@@ -71,10 +71,11 @@ import msgspec
 import numpy as np
 from msgspec import NODEFAULT, UNSET, Meta, Struct, StructMeta, UnsetType, field, structs
 
-from agattn.errors import InputError, printable
-from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell
+from agattn.errors import InputError, needs, printable
+from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell, plain_cell
 from agattn.sheet.html import html
 from agattn.sheet.latex import latex
+from agattn.sheet.table_files import booktabs, comma_separated, tables_on_screen
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "SCALAR", "UNSET", "ByKey", "Count", "Described",
@@ -215,6 +216,35 @@ class Described:
     def as_json(self) -> dict[str, Any]:
         """The JSON document of the result."""
         return vars(self).get("_document") or document(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document of the result, as Python's own types."""
+        return self.as_json()
+
+    def tables(self) -> Sequence[Table]:
+        """The tables of the result, as files have them."""
+        sheet = self.sheet()
+        return tables_on_screen(sheet) or Described.sheet(self).tables
+
+    def to_latex(self) -> str:
+        """The tables in LaTeX, for a paper that loads booktabs and amsmath."""
+        return booktabs(self.tables())
+
+    def to_csv(self) -> str:
+        """The tables as comma-separated values, with an empty line between two."""
+        return comma_separated(self.tables())
+
+    def to_pandas(self) -> Any:
+        """The first table as a DataFrame.
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        with needs("to_pandas()", "pandas", "pandas"):
+            import pandas
+        table = self.tables()[0]
+        rows = [[x if isinstance(x, int) else plain_cell(x) for x in row] for row in table.rows]
+        return pandas.DataFrame(rows, columns=list(table.headings) or None)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

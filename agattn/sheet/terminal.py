@@ -209,6 +209,8 @@ def _draw(table: Table, columns: list[list[Cell]], widths: list[int], console: C
     right = [any(isinstance(cell, int) for cell in column) for column in columns]
     places = [max(_places(line) for lines, _ in column for line in lines) for column in drawn]
     for n, row in enumerate(zip(*drawn, strict=True)):
+        if n == 0 and not any(table.headings):
+            continue
         for parts in zip_longest(*(lines for lines, _ in row), fillvalue=""):
             cells = (_padded(*cell) for cell in zip(parts, places, right, strict=True))
             styles = (style for _, style in row)

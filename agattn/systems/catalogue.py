@@ -126,7 +126,7 @@ def build(name: str, architecture: Architecture, characteristic: int = 0, **give
     data = task.data(architecture, **given)
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)
-    words = [f"agattn emit {name} --engine ENGINE {getattr(architecture, 'arguments', '--model FILE')}"]
+    words = [f"agattn emit {name} --engine ENGINE {getattr(architecture, 'arguments', 'FILE')}"]
     words += [f"--seed {limits().seed}"] if limits().seed and "seed" in task.takes else []
     words += [f"--field {characteristic}"] if characteristic else []
     words += [f"--{key}" for key in ("prime", "components") if data.get(key)]

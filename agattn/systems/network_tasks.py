@@ -108,7 +108,7 @@ def _random_point(network: DeepNetwork) -> dict[str, Any]:
     return {"M": tuple(matrix(m.tolist()) for m in M), "L": matrix(L.tolist())}
 
 
-ANY_RANK = "virtual-fiber is about networks whose V may have any rank; leave out --value-rank"
+ANY_RANK = "virtual-fiber is about networks whose V may have any rank; leave out value_rank"
 
 
 def _read_components(answer: Answer) -> FiberComponents:

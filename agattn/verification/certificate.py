@@ -48,6 +48,8 @@ MOST_COORDINATES = 2500
 DECIDED = (Status.CONFIRMED, Status.REFUTED)
 #: Learning coefficients are certified up to so many coordinates: at M(4,4,4) the file has 5 MB.
 MOST_CERTIFIED = 160
+#: The claim about learning coefficients of softmax heads, which is certified alone.
+_SOFTMAX = "agattn.learning-coefficient-softmax"
 #: Dimensions are certified up to so many parameters: then the checker takes half a minute.
 MOST_PARAMETERS = 400
 
@@ -72,7 +74,7 @@ class Certificate(Described, dict[str, Any]):
 
     def summary(self) -> str:
         """What is certified, in a line."""
-        words = [*self.verdicts.values()]
+        words = [claim["verdict"] for claim in self["claims"] if "verdict" in claim]
         counts = ", ".join(f"{words.count(word)} {word}" for word in ("confirmed", "refuted"))
         number = len(self["claims"])
         about = self["about"].partition(", computed")[0]
@@ -125,7 +127,8 @@ def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certif
         layer: one layer; or a network, of which zeros, limits, critical and singular points are certified, or
             for one layer of several heads ``agattn.heads-not-closed``; or one layer with groups of heads,
             latents or a state, of which the dimension is certified; t ≥ 2.
-        claims: their ids; none for all.
+        claims: their ids; none for all. ``"agattn.learning-coefficient"`` alone, or the same ``-softmax``, is
+            certified at all weights.
 
     Raises:
         InputError: for t = 1, for another model, if there is no such claim, or where no claim can be
@@ -140,7 +143,10 @@ def certificate(layer: Architecture, claims: str | Sequence[str] = ()) -> Certif
     >>> ag.certificate(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
     Certificate of M(3,3,2; 3,3), t ≥ 2: 21 claims, 5 certified (5 confirmed, 0 refuted)
     """
-    return certify(layer, (claims,) if isinstance(claims, str) else claims)
+    ids = [claims] if isinstance(claims, str) else list(claims)
+    if isinstance(layer, SingleLayer) and ids in (["agattn.learning-coefficient"], [_SOFTMAX]):
+        return make_learning_certificate(layer, ids == [_SOFTMAX])
+    return certify(layer, ids)
 
 
 def certify(

@@ -9,10 +9,12 @@ from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.run import Run
 from agattn.errors import nearest
 from agattn.evidence import SECONDS, Status, Verdict, Verdicts
-from agattn.sheet.data import Note, Sheet, Table, Wide, Word
+from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Key, Named, Result
 from agattn.sheet.terminal import text
 
+#: The verdicts that one screen lists, in this order; inapplicable claims are counted.
+SHOWN = (Status.REFUTED, Status.UNDECIDED, Status.CONFIRMED)
 LEGEND = "(r_V, r_A, r) names the functions with rk V = r_V, rk A = r_A, rk [V; Aᵀ] = r; (0,0,0) is φ = 0."
 
 
@@ -26,6 +28,8 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     engine_failed: bool
     seconds: Key[float, "Wall-clock time of everything.", SECONDS]
     characteristic: int = 0  # of the field that engines were to use
+    in_full: bool = False  # whether the sheet has witnesses and hypotheses, or a line for each claim
+    command: str = ""  # that was typed in a shell, for what to type next
 
     def __getitem__(self, claim: str) -> Verdict:
         """The verdict on a claim; KeyError with the nearest one if there is none."""
@@ -59,6 +63,12 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         return f"{field}: no engine was asked, and native results hold over ℚ."
 
     @property
+    def engines(self) -> list[str]:
+        """The engines that answered, with their versions."""
+        installations = (run.installation for run in self.runs)
+        return [*dict.fromkeys(f"{there.engine.title} {there.version}" for there in installations)]
+
+    @property
     def found_by(self) -> dict[str, list[str]]:
         """What the verdicts rest on, by who found and who checked it, in words."""
         groups: dict[str, list[str]] = {}
@@ -78,21 +88,53 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         return text(self.sheet())
 
     def sheet(self) -> Sheet:
-        """The verdicts, with their reasons on a page and with what was computed in a terminal."""
-        reasons = tuple((v.claim, str(v.status), v.known, v.witness) for v in self.verdicts)
+        """The verdicts: their reasons on a page; on a terminal one screen, or everything if `in_full`."""
+        reasons = tuple((v.claim, str(v.status), v.known, v.short, v.witness) for v in self.verdicts)
+        headings = ("claim", "verdict", "evidence", Wide("computed"))
+        page = Table(str(self.layer), (*headings, Wide("why")), reasons, where="page")
+        if not self.in_full:
+            return Sheet(str(self.layer), (page, *self._screen()))
         values = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in self.verdicts)
         meanings = [f"{v.claim}: {v.meaning}." for v in self.verdicts if v.is_terse and v.meaning]
-        headings, why = ("claim", "verdict", Wide("evidence")), Wide("why")
         return Sheet(
             str(self.layer),
             (
-                Table(str(self.layer), (*headings, why), reasons, where="page"),
-                Table("", (*headings, Wide("computed")), values, ruled=False, where="terminal"),
+                page,
+                Table("", headings, values, ruled=False, where="terminal"),
                 *([Note(LEGEND, folded=True)] if getattr(self.layer, "has_orbits", False) else []),
                 *([Note("\n".join(meanings), folded=True)] if meanings else []),
                 *map(Note, self._remarks()),
             ),
         )
+
+    def _screen(self) -> Iterator[Table | Note]:
+        """One screen: the counts, a line for claims that say the same, and what to type next."""
+        counts = Counter(verdict.status for verdict in self.verdicts)
+        words = [f"{counts[status]} {status}" for status in SHOWN if counts[status]]
+        silent = counts[Status.INAPPLICABLE]
+        words += [f"{silent} say{'s' * (silent == 1)} nothing here"] * (silent > 0)
+        engines = [f"asked: {', '.join(self.engines)}"] * bool(self.runs)
+        yield Note(f"{', '.join([*words, *engines])}\n", apart=False)
+        alike: dict[tuple[Status, str, str], list[Verdict]] = {}
+        for verdict in self.verdicts:
+            key = verdict.status, str(verdict.evidence or ""), verdict.in_brief
+            alike.setdefault(key, []).append(verdict)
+        rows: list[tuple[Cell, ...]] = []
+        for status in SHOWN:
+            for (of, known, says), group in alike.items():
+                if of is status:
+                    labels = ", ".join(verdict.label for verdict in group)
+                    rows += [(Word(str(status)), known, f"{labels.ljust(8)} {says}")]
+                    rows += [("", "", f"{'':8} {group[0].exception}")] * bool(group[0].exception)
+        if rows:
+            yield Table("", ("", "", Wide("")), tuple(rows), ruled=False, where="terminal")
+        yield from (Note(f"trouble: {trouble}") for trouble in dict.fromkeys(self.troubles))
+        if self.idle:
+            yield Note(self.idle)
+        if self.command:
+            doubtful = [v.label for v in self.verdicts if v.status in SHOWN[:2]]
+            witness = f" --claim {doubtful[0]}: the witness;" if doubtful else ""
+            yield Note(f"{self.command}{witness} --all: everything")
 
     def _remarks(self) -> list[str]:
         """What a reader must not miss: refutations with their witness, doubts, troubles, who computed."""
@@ -110,10 +152,10 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         lines += [f"{v.claim}: {v.witness}." for v in self.verdicts if _shows_limit(v)]
         lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
         lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]
-        installations = (run.installation for run in self.runs)
-        engines = dict.fromkeys(f"{found.engine.title} {found.version}" for found in installations)
-        computed = [f"Computed by {', '.join(engines) or 'exact linear algebra'} in {self.seconds:.1f} s."]
-        if engines:
+        computed = [
+            f"Computed by {', '.join(self.engines) or 'exact linear algebra'} in {self.seconds:.1f} s."
+        ]
+        if self.engines:
             computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
         computed += [self.idle] if self.idle else []
         return [*lines, "\n".join(computed)]

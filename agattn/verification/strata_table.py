@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from agattn.architectures import SingleLayer, one_layer
@@ -153,8 +153,8 @@ class Outside(Result):
     closure: Key[tuple[Stratum, ...], "The strata directly below this stratum in the closure order."]
 
 
-class StrataTable(Result, name="strata"):
-    """All strata of a layer, 0 first, one in each row; always proved."""
+class StrataTable(Result, Mapping[Stratum, StratumRow], name="strata"):
+    """All strata of a layer by their ranks (r_V, r_A, r), 0 first; always proved."""
 
     layer: Key[SingleLayer, "The layer.", Named("architecture")]
     rows: Key[
@@ -220,15 +220,17 @@ class StrataTable(Result, name="strata"):
             ),
         )
 
-    def __iter__(self) -> Iterator[StratumRow]:
-        return iter(self.rows)
+    def __iter__(self) -> Iterator[Stratum]:
+        return (row.stratum for row in self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, ranks: tuple[int, int, int]) -> StratumRow:
+    def __getitem__(self, ranks: Stratum | tuple[int, int, int]) -> StratumRow:
         """The row of the stratum (r_V, r_A, r); KeyError with those there are."""
         there = ", ".join(str(row.stratum) for row in self.rows)
+        if isinstance(ranks, Stratum):
+            ranks = ranks.r_v, ranks.r_a, ranks.r
         if not is_list(ranks):
             raise InputError(f"index strata by their ranks, not by {shown(ranks)}; there are {there}")
         for row in self.rows:
@@ -256,8 +258,10 @@ def strata_table(layer: SingleLayer) -> StrataTable:
 
     >>> import agattn as ag
     >>> table = ag.strata(ag.SingleLayer(3, 2, a=2))
-    >>> [str(row.stratum) for row in table if row.contradicts_paper]
+    >>> [str(stratum) for stratum, row in table.items() if row.contradicts_paper]
     ['(2,1,2)', '(2,1,3)']
+    >>> table[2, 1, 2].tangent_dimension
+    14
     """
     layer = one_layer(layer, "strata", "for a network use ag.dimension or ag.verify")
     if not limits().force:

@@ -123,6 +123,7 @@ def verify(
             work.engine_failed,
             time.monotonic() - started,
             characteristic or 0,
+            in_full=bool(claims),
         )
 
 

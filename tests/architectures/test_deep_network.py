@@ -28,7 +28,7 @@ def test_bottleneck(dims, delta):
 
 def test_all_digits_of_a_temperature_are_printed():
     network = DeepNetwork((2, 2), (1,), 2, normalization="softmax", temperature=1.23456789)
-    assert network.name == "M(2,2; 1), softmax at T = 1.23456789, t = 2"
-    assert network.arguments.endswith("--temperature 1.23456789")
+    assert network.name == "M(2,2,1), softmax at T = 1.23456789, t = 2"
+    assert network.arguments == "FILE"
     caption = DeepNetwork((2, 2), (1,), 2, normalization="softmax", temperature=2.0).sheet().tables[0].caption
-    assert caption.latex == r"\mathcal{M}(2,2; 1), \ \text{softmax at T = 2}, t = 2"
+    assert caption.latex == r"\mathcal{M}(2,2,1), \ \text{softmax at T = 2}, t = 2"

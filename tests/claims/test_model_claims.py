@@ -112,7 +112,7 @@ def test_an_architecture_of_another_kind_is_a_model():
         def as_json(self):
             return {"function": "squares", "parameters": {"w": [1, 2]}, "inputs": [2, 1]}
 
-        kind, options, name = "model", "--model", "squares"
+        kind, options, name = "model", ("a model file", "squares"), "squares"
 
     assert [claim.id for claim in claims_about(Squares())] == [DIMENSION, SYMMETRIES]
     assert ag.verify(Squares(), engine="native")[DIMENSION].computed == 2

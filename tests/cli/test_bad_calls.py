@@ -16,7 +16,7 @@ from bad_files import FILES
 from command_line import ROOT
 
 import agattn as ag
-from agattn.cli.kinds import Destination
+from agattn.cli.kinds import OutputPath
 from agattn.cli.main import cli
 from agattn.geometry.identifiability import identifiability
 from agattn.names import COMMANDS
@@ -111,4 +111,4 @@ def test_every_option_that_writes_has_a_row():
     rows = {tuple(row.call.split()[2:-1]) for row in ROWS if row.message.startswith("cannot write matrix/x")}
     for command in COMMANDS:
         for option in cli.get_command(None, command).params:
-            assert not isinstance(option.type, Destination) or (command, option.opts[0]) in rows
+            assert not isinstance(option.type, OutputPath) or (command, option.opts[0]) in rows

@@ -98,7 +98,7 @@ def test_the_command_in_the_header_writes_the_script_again():
 
 def test_run(by_singular, tmp_path):
     arguments = ["run", "implicit-ideal", "-d", "2", "-o", "1", "--engine", "singular"]
-    result = document(*arguments, "--keep", str(tmp_path))
+    result = document(*arguments, "-O", str(tmp_path))
     assert {"task", "engine", "architecture", "answer", "seconds", "script_sha256"} <= set(result)
     assert result["engine"] == {"name": "singular", "version": by_singular.version}
     assert result["architecture"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}

@@ -37,8 +37,7 @@ LINES = {
         "2 verify -d 1 -o n",
         "2 verify --dims n,n,n --ranks n,n",
         "2 verify --dims 2,2 --ranks 2 -t n",
-        "2 verify --dims 2,2 --ranks 2 --heads n --value-rank n",
-        "2 verify -d n -o n --certificate FILE",
+        "2 verify --dims 2,2 --ranks 2 --heads n",
     ],
     "certificate": [
         "2 certificate -d n -o n",
@@ -69,13 +68,12 @@ LINES = {
         "2 emit deep-limit --dims 2,2,2 --ranks 2,2 -t n",
     ],
     "run": ["2 run implicit-ideal -d n -o n", "2 run hilbert-function -d 2 -o 1 --max-degree n"],
-    "report": ["2 report -d n -o n --out FOLDER", "2 report --dims n,n --ranks n --out FOLDER"],
+    "report": ["2 report -d n -o n -O FOLDER", "2 report --dims n,n --ranks n -O FOLDER"],
     "spectrum": ["2 spectrum --dims 2,2 --ranks 1 --digits n"],
     "rlct": [
         "2 rlct -d n -o n",
         "2 rlct -d n -o 1 --softmax",
         "0 rlct -d n -o n -a 64",
-        "2 rlct -d n -o n -a 64 --certificate FILE",
     ],
     "singularities": [
         "2 singularities -d n -o n",
@@ -116,7 +114,7 @@ LINES = {
         "2 singularities --dims 1*20000 --ranks 1*20000",
         "2 symmetries --dims 1*20 --ranks 1*20",
         "2 symmetries --dims 1*20000 --ranks 1*20000",
-        "2 report --dims 2*20000 --ranks 2*20000 --out FOLDER",
+        "2 report --dims 2*20000 --ranks 2*20000 -O FOLDER",
     ],
 }
 
@@ -189,7 +187,7 @@ MODELS = {
 }
 OF_MODELS = [
     "dimension", "identifiability", "symmetries", "ideal", "singularities", "verify", "emit fiber",
-    "run fiber", "report --out FOLDER",
+    "run fiber", "report -O FOLDER",
 ]  # fmt: skip
 
 
@@ -205,7 +203,7 @@ def test_models_of_few_letters_are_refused_or_answered_at_once(tmp_path, names):
     for name in names:
         (tmp_path / f"{name}.toml").write_text(MODELS[name])
         of_model = OF_MODELS if name != "narrow" else ["ideal"]
-        lines = [[*words(line, 0, tmp_path), "--model", str(tmp_path / f"{name}.toml")] for line in of_model]
+        lines = [[*words(line, 0, tmp_path), str(tmp_path / f"{name}.toml")] for line in of_model]
         asked.append((10 + CPU * len(lines), lines))
     for (_, lines), ended in zip(asked, in_forks(asked, tmp_path), strict=True):
         assert len(ended) == len(lines), lines[len(ended)]
@@ -218,7 +216,7 @@ def test_models_of_few_letters_are_refused_or_answered_at_once(tmp_path, names):
 
 def test_what_is_refused_is_forced(tmp_path):
     (tmp_path / "deep.toml").write_text(model("dim = 1", *["'linear'\nout = 1"] * 301))
-    asked = "emit", "fiber", "--model", tmp_path / "deep.toml"
+    asked = "emit", "fiber", tmp_path / "deep.toml"
     assert "has 301 steps, one after the other; the limit is 300. Use --force" in call(*asked).err
     assert call(*asked, "--force").status == 0
     assert ag.emit(ag.Network([ag.Linear(1)] * 301, dim=1), "fiber", force=True)

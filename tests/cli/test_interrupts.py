@@ -124,7 +124,7 @@ FAMILIES = {
     "ideal -d 4 -o 3 --max-degree 5 --workers 3": 4,
     "verify -d 3 -o 2 --engine all": 3,
     "study FOLDER/singular.toml --no-cache --workers 2": 4,
-    "report -d 3 -o 1 --engine native --out OUT": 1,
+    "report -d 3 -o 1 --engine native -O OUT": 1,
 }
 
 
@@ -142,7 +142,7 @@ def test_nothing_is_left_of_a_command_that_was_ended(tmp_path, number):
 @pytest.mark.parametrize("trap", signals.TRAPS)
 def test_an_interrupt_that_is_lost_in_c_code_ends_the_command_all_the_same(tmp_path, trap):
     signals.write_files(tmp_path)
-    line = f"dimension --model FOLDER/lost_in_{trap}.py:network"
+    line = f"dimension FOLDER/lost_in_{trap}.py:network"
     assert ends(line, signal.SIGINT, tmp_path, moment=1).seconds < 3
 
 

@@ -2,11 +2,12 @@
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
 import sympy
-from command_line import ROOT, call, document
+from command_line import ROOT, call, document, timeless
 
 from agattn.architectures import SingleLayer
 from agattn.claims import NETWORK_CLAIMS, network_dimension
@@ -36,11 +37,8 @@ def test_the_document_has_the_certificate_in_it(tmp_path):
     assert found["file"] is None and call("check", file).status == 0
 
 
-@pytest.mark.parametrize(
-    "words", [[*THIN, "-O", "-"], ["verify", *THIN[1:], "--engine", "native", "--certificate", "-"]]
-)
-def test_on_stdout_there_is_nothing_but_the_certificate(words):
-    ended = call(*words)
+def test_on_stdout_there_is_nothing_but_the_certificate():
+    ended = call(*THIN, "-O", "-")
     assert ended.status == 1 and json.loads(ended.out)["format"] == "agattn certificate 2"
 
 
@@ -75,10 +73,12 @@ def test_json_follows_the_schema(arguments):
 
 def test_the_ending_says_the_format(tmp_path):
     layer = ["-d", "2", "-o", "2", "-a", "1"]
-    for ending, form in ENDINGS.items():
-        file = tmp_path / f"equations{ending}"
-        assert call("ideal", *layer, "-O", file).err == f"wrote {file}\n"
-        assert file.read_text() == call("ideal", *layer, "--format", form, "-O", "-").out
+    files = [tmp_path / f"equations{ending}" for ending in ENDINGS]
+    ended = call("ideal", *layer, *(word for file in files for word in ("-O", file)))
+    assert ended.err == "".join(f"wrote {file}\n" for file in files)
+    for file in files:
+        assert file.read_text() == call("ideal", *layer, "--format", file.suffix[1:], "-O", "-").out
+        assert file.read_text() == call("ideal", *layer, "--format", file.suffix[1:]).out
     names: dict = {}
     exec((tmp_path / "equations.py").read_text(), names)
     latex = (tmp_path / "equations.tex").read_text()
@@ -92,7 +92,7 @@ def test_the_ending_says_the_format(tmp_path):
 
 @pytest.mark.slow
 def test_equations_of_networks_and_models(tmp_path):
-    cubic = ("ideal", "--model", "examples/maps.py:cubic", "--max-degree", "2")
+    cubic = ("ideal", "examples/maps.py:cubic", "--max-degree", "2")
     found = document(*cubic)
     equations = [group["equations"] for group in found["generators"]]
     assert equations == [["-y_2^2 + y_1*y_3"], ["-y_2*y_3 + y_1*y_4"]]
@@ -201,7 +201,7 @@ def test_functions_and_weights(tmp_path):
 
 
 def test_a_group_of_heads_in_a_file():
-    found = document("identifiability --model examples/maps.py:shared --functions", "K^T Q[1]")
+    found = document("identifiability examples/maps.py:shared --functions", "K^T Q[1]")
     rows = {row["name"]: (row["status"], row["evidence"], row["free"]) for row in found["functions"]}
     assert rows["K^T Q[1]"] == ("not", "proved", 2)
     assert rows["sum_i K^T Q ⊗ O P"] == ("locally", "proved", 0)
@@ -325,3 +325,36 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
 def test_a_degree_with_too_many_digits_is_left_out_at_once():
     code, out, _ = call("ideal -d 1000000 -o 1 --max-degree 1 --json")
     assert code == 0 and json.loads(out)["degree"] is None
+
+
+# An architecture is one word.
+
+
+@pytest.mark.parametrize(
+    ("named", "described"),
+    [
+        ("verify 2,1 --claim 3.4 --engine native", "verify -d 2 -o 1 --claim 3.4 --engine native"),
+        ("emit implicit-ideal 2 1 1", "emit implicit-ideal -d 2 -o 1 -a 1"),
+        ("emit fiber 2,1,1 --engine singular", "emit fiber -d 2 -o 1 -a 1 --engine singular"),
+        ("figure 1 2 1 1 --engine native", "figure 1 -d 2 -o 1 -a 1 --engine native"),
+        ("figure 1 --engine native", "figure 1 2,1,2 --engine native"),
+        ("rlct 2 2", "rlct -d 2 -o 2"),
+        ("rlct -t 3 2,2,1", "rlct -d 2 -o 2 -a 1 -t 3"),
+        ("identify examples/tensor.json 2 1", "identify -d 2 -o 1 examples/tensor.json"),
+    ],
+)
+def test_sizes_are_the_word_of_a_layer(named, described):
+    assert call(named) == call(described)
+
+
+def test_files_are_words_and_weights_are_known_by_what_they_hold(tmp_path):
+    deep = document("dimension examples/grouped-config.json")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples" / "grouped-config.json", folder / "config.json")
+    assert timeless(document("dimension", folder)) == timeless(deep)
+    weights = tmp_path / "weights.json"
+    weights.write_text(json.dumps({"A": [[1, 0], [0, 0]], "V": [[1, 2]]}))
+    assert call("rlct", weights).out == call("rlct", weights, "-t", "2").out
+    ended = call("rlct", weights, "examples/grouped-config.json")
+    assert ended.status == 2 and "41943040 parameters" in ended.err

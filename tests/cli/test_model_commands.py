@@ -32,25 +32,25 @@ def models(tmp_path, monkeypatch):
 
 
 def test_dimension(models):
-    found = document("dimension --model sums.toml")
+    found = document("dimension sums.toml")
     assert (found["dimension"], found["evidence"]) == (14, "proved")
     assert found["predicted"] is found["paper"] is None
-    found = document("dimension --model cubic.py:cubic")
+    found = document("dimension cubic.py:cubic")
     assert (found["dimension"], found["architecture"]["function"]) == (2, "twisted")
     deep = document("dimension --dims 3,3,3 --ranks 2,2 -t 3")
-    assert document("dimension --model deep.toml") | {"seconds": 0} == deep | {"seconds": 0}
-    assert "at most  14: sums of 5 powers" in call("dimension --model sums.toml").out
+    assert document("dimension deep.toml") | {"seconds": 0} == deep | {"seconds": 0}
+    assert "at most  14: sums of 5 powers" in call("dimension sums.toml").out
 
 
 def test_a_head_is_a_layer(models):
-    assert call("ideal --model layer.toml").out == call("ideal -d 2 -o 1").out
-    by_model = call("emit implicit-ideal --model layer.toml")
+    assert call("ideal layer.toml").out == call("ideal -d 2 -o 1").out
+    by_model = call("emit implicit-ideal layer.toml")
     assert by_model == call("emit implicit-ideal -d 2 -o 1")
 
 
 def test_learning_coefficients(models):
     (models / "weights.json").write_text(json.dumps({"W_1_1": [[1, 0, 0]] * 5, "W_1_2": [[1, 0, 0, 0, 0]]}))
-    found = document("rlct --model sums.toml weights.json")
+    found = document("rlct sums.toml weights.json")
     assert found["architecture"]["input"] == {"dim": 3, "tokens": 1}
     assert found["bracket"]["rank"] == 3 and found["bracket"]["evidence"] == "proved"
 
@@ -62,7 +62,7 @@ def test_a_fiber(models):
     others = {"scaled": {"W_1_1": half, "W_1_2": [[16, 1, 2, 3, "1/2"]]}, "half": {**one, "W_1_1": half}}
     for name, weights in {"one": one, **others}.items():
         (models / f"{name}.json").write_text(json.dumps(weights))
-    found = document("fiber --model sums.toml one.json --other scaled.json")
+    found = document("fiber sums.toml one.json --other scaled.json")
     assert (found["dimension"], found["upper_bound"], found["evidence"]) == (6, 6, "proved")
     assert found["symmetries"] == [{"name": "neuron", "dimension": 5}] and not found["generic"]
     equivalent = found["equivalent"]
@@ -71,7 +71,7 @@ def test_a_fiber(models):
         {"name": "neurons", "parameters": ["W_1_1", "W_1_2"], "order": [1, 2, 3, 4, 5],
          "matrix": [["1/2", "1", "1", "1", "1"]]},
     ]  # fmt: skip
-    said = call("fiber --model sums.toml one.json --other half.json")
+    said = call("fiber sums.toml one.json --other half.json")
     assert "dimension at the weights 6: the symmetries have 5 (neuron 5)" in said.out
     assert said.out.endswith("half.json: another function (proved)\n")
 
@@ -84,7 +84,7 @@ def test_a_study_of_models(models):
     line = json.loads((models / "results.jsonl").read_text())
     check("study", line)
     assert line["result"]["dimension"] == 14 and line["architecture"]["input"]["dim"] == 3
-    assert call("report --study results.jsonl --out report").status == 0
+    assert call("report --study results.jsonl -O report").status == 0
     assert "perceptron 5,1" in (models / "report" / "report.md").read_text()
 
 
@@ -118,9 +118,9 @@ def attention_models(tmp_path, monkeypatch):
 
 @MODELS
 def test_dimension_and_claims(attention_models, name):
-    found = document("dimension --model", f"{name}.toml")
+    found = document("dimension", f"{name}.toml")
     assert (found["dimension"], found["evidence"]) == (DIMENSIONS[name], "proved")
-    verdicts = document("verify --model", f"{name}.toml")["claims"]
+    verdicts = document("verify", f"{name}.toml")["claims"]
     assert {claim["verdict"] for claim in verdicts} <= {"confirmed", "inapplicable"}
     computed = {claim["id"]: claim["computed"] for claim in verdicts}
     assert computed["agattn.model-dimension"] == DIMENSIONS[name]
@@ -128,14 +128,14 @@ def test_dimension_and_claims(attention_models, name):
 
 @MODELS
 def test_symmetries_of_attention(attention_models, name):
-    found = document("symmetries --model", f"{name}.toml")
+    found = document("symmetries", f"{name}.toml")
     size = sum(int(np.prod(array.shape)) for array in np.load(f"{name}.npz").values())
     assert (found["evidence"], size - found["orbit_dimension"]) == ("proved", DIMENSIONS[name])
 
 
 @MODELS
 def test_equations_vanish_on_values(attention_models, name):
-    found = document("ideal --model", f"{name}.toml", "--max-degree", "2")
+    found = document("ideal", f"{name}.toml", "--max-degree", "2")
     quadrics = {"group": 3, "latent": 3, "state": 54, "gate": 9}[name]
     assert [one["ideal_dimension"] for one in found["degrees"]] == [0, quadrics]
 
@@ -143,31 +143,31 @@ def test_equations_vanish_on_values(attention_models, name):
 @MODELS
 def test_points(attention_models, name):
     """The fiber, the learning coefficient and the kinds of points: general weights are smooth."""
-    fiber = document("fiber --model", f"{name}.toml", f"{name}.npz")
+    fiber = document("fiber", f"{name}.toml", f"{name}.npz")
     size = sum(int(np.prod(array.shape)) for array in np.load(f"{name}.npz").values())
     assert fiber["dimension"] == size - DIMENSIONS[name]
-    found = document("rlct --model", f"{name}.toml", f"{name}.npz")
+    found = document("rlct", f"{name}.toml", f"{name}.npz")
     assert (found["bracket"]["rank"], found["bracket"]["evidence"]) == (DIMENSIONS[name], "proved")
-    kinds = document("singularities --model", f"{name}.toml")["kinds"]
+    kinds = document("singularities", f"{name}.toml")["kinds"]
     assert (kinds[0]["name"], kinds[0]["differential_rank"]) == ("generic", DIMENSIONS[name])
     assert any(kind["singular"] for kind in kinds)
 
 
 def test_an_engine_finds_the_equations(attention_models):
     """Three quadrics: the 2 × 2 minors of a 2 × 3 matrix, as a group of one output is one head."""
-    script = call("emit implicit-ideal --engine singular --model group.toml")
+    script = call("emit implicit-ideal --engine singular group.toml")
     assert script.status == 0 and "q(1)(1)(2)(1)(2)" in script.out
-    found = document("run implicit-ideal --engine singular --model group.toml")
+    found = document("run implicit-ideal --engine singular group.toml")
     answer = found["answer"]
     assert (answer["dimension"], answer["degree"], len(answer["generators"])) == (4, 3, 3)
 
 
 @MODELS
 def test_a_report_and_a_certificate(attention_models, name):
-    assert call("report --model", f"{name}.toml", "--out", "out").status == 0
+    assert call("report", f"{name}.toml", "-O", "out").status == 0
     text = (attention_models / "out" / "report.md").read_text()
     assert f"dimension {DIMENSIONS[name]}" in text.lower()
-    found = document("certificate --model", f"{name}.toml", "-O", f"{name}.json")
+    found = document("certificate", f"{name}.toml", "-O", f"{name}.json")
     assert [*found["certified"].values()] == ["confirmed"]
     checked = document("check", f"{name}.json")
     assert checked["valid"] and f"dim M = {DIMENSIONS[name]} = " in checked["claims"][0]["reason"]
@@ -179,7 +179,7 @@ LAYER = ("-d", "2", "-o", "1")
 NETWORK = ("--dims", "2,1,1", "--ranks", "1,1", "-t", "2")
 #: A network of one layer, which the user wrote as a network.
 ONE = ("--dims", "2,1", "--ranks", "2", "-t", "2")
-MODEL, HEAD = ("--model", "model.toml"), ("--model", "head.toml")
+MODEL, HEAD = ("model.toml",), ("head.toml",)
 FORMS = {
     LAYER: {"d": 2, "d_out": 1, "a": 2, "t": 2},
     NETWORK: ag.DeepNetwork((2, 1, 1), (1, 1), t=2).as_json(),
@@ -207,7 +207,7 @@ COMMANDS = [
     ("identify", (LAYER, HEAD), ("tensor.json",)),
     ("emit", (LAYER, ONE, MODEL, HEAD), ("fiber",)),
     ("emit", (NETWORK,), ("virtual-fiber",)),
-    ("report", (LAYER, ONE, NETWORK, MODEL, HEAD), ("--out", "report", "--engine", "native")),
+    ("report", (LAYER, ONE, NETWORK, MODEL, HEAD), ("-O", "report", "--engine", "native")),
 ]
 CASES = [(name, given, more) for name, all_given, more in COMMANDS for given in all_given]
 

@@ -33,7 +33,7 @@ SHOWN += [
     ["run", "implicit-ideal", "-d", "2", "-o", "1"],
     ["train", "FOLDER/train.toml", "--no-cache"],
     ["study", "FOLDER/grid.toml", "--no-cache"],
-    ["report", "--model", "examples/maps.py:cubic", "--out", "FOLDER/report"],
+    ["report", "examples/maps.py:cubic", "-O", "FOLDER/report"],
     ["study", "audit", "--part", "5/40", "--no-cache"],
 ]
 GRID = """ask = ["dimension", "symmetries"]

@@ -72,7 +72,7 @@ def test_an_error_in_a_program_has_its_file_and_line(program, command, left, rai
     """Also later than at the door, in what the program imports, and for the status 1, which refutes."""
     text = HELPER.replace("None, 0", f"{raised}, {left}")
     (program / "imported_by_a_model.py").write_text(text, encoding="utf-8")
-    ended = call(command, "--model", "model.py:network")
+    ended = call(command, "model.py:network")
     name = raised.partition("(")[0]
     assert ended.status == 2 and ended.out == ""
     assert re.fullmatch(rf"agattn: imported_by_a_model\.py, line 9: {name}: .*\n", ended.err), ended.err
@@ -86,7 +86,7 @@ def test_an_error_in_a_program_has_its_file_and_line(program, command, left, rai
     ],
 )
 def test_an_error_at_the_door_has_its_line(program, name, said):
-    ended = call("dimension --model", f"model.py:{name}")
+    ended = call("dimension", f"model.py:{name}")
     assert ended.status == 2 and ended.err.startswith(f"agattn: {said}") and ended.err.count("\n") == 1
 
 
@@ -95,7 +95,7 @@ def test_an_error_of_agattn_is_still_its_own(program, monkeypatch):
         raise KeyError("a mistake")
 
     monkeypatch.setattr("agattn.geometry.dimension.dimension.dimension", fails)
-    ended = call("dimension --model model.py:network")
+    ended = call("dimension model.py:network")
     assert ended.status == 70 and "this is an error of agattn" in ended.err
 
 
@@ -106,17 +106,17 @@ def is_plain(text):
 @pytest.mark.parametrize(
     "words",
     [
-        *(f"{command} --model model.py:{name}".split() for name in ("named", "lettered") for command in (
+        *(f"{command} model.py:{name}".split() for name in ("named", "lettered") for command in (
             "dimension", "verify", "identifiability", "symmetries", "singularities", "ideal",
             "emit implicit-ideal", "emit implicit-ideal --engine msolve", "emit fiber --engine singular",
-            "report --out r", "dimension --json", "emit fiber --json",
+            "report -O r", "dimension --json", "emit fiber --json",
         )),
-        ["fiber", "--model", "model.py:lettered", "config.json"],
-        ["dimension", "--config", "config.json"],
-        ["dimension", "--config", "config.json", "--family", "gpt2"],
-        ["dimension", "--config", "config.json", "--json"],
-        ["dimension", "--config", f"no{EVIL}"],
-        ["dimension", "--model", "model.py:raises"],
+        ["fiber", "model.py:lettered", "config.json"],
+        ["dimension", "config.json"],
+        ["dimension", "config.json", "--family", "gpt2"],
+        ["dimension", "config.json", "--json"],
+        ["dimension", f"no{EVIL}"],
+        ["dimension", "model.py:raises"],
         ["emit", "fiber", "-d", "2", "-o", "1", "-O", f"s{EVIL}.m2"],
         ["dimension", f"--{EVIL}"],
         [f"dim{EVIL}"],

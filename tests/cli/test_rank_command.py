@@ -131,12 +131,12 @@ def test_plot(tmp_path: Path) -> None:
     path = str(hilbert_file(tmp_path, 8))
     for ending, begins in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         picture = tmp_path / f"a.{ending}"
-        assert call("rank", path, "--plot", str(picture))[0] == 0
+        assert call("rank", path, "-O", str(picture))[0] == 0
         assert picture.read_bytes().startswith(begins)
 
 
 def test_plot_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    status, _, err = call("rank", str(hilbert_file(tmp_path, 3)), "--plot", str(tmp_path / "a.png"))
+    status, _, err = call("rank", str(hilbert_file(tmp_path, 3)), "-O", str(tmp_path / "a.png"))
     assert (status, err.count("\n")) == (2, 1)
     assert "agattn[figures]" in err

@@ -252,7 +252,7 @@ def test_a_report_notices_jobs_that_are_missing(study, tmp_path):
     results, grid = tmp_path / "r.jsonl", tmp_path / "whole.toml"
     dimensions = DIMENSION.replace(", [5, 1]", "")
     assert study(dimensions, "-O", str(results), "--no-cache")[0] == 0
-    words = ["report", "--study", results, "--grid", grid, "--out", tmp_path / "report"]
+    words = ["report", "--study", results, "--grid", grid, "-O", tmp_path / "report"]
     grid.write_text(dimensions)
     assert call(*words)[0] == 0
     grid.write_text(dimensions.replace("[[3, 2, 3]]", "[[3, 2, 3], [2, 2, 2], [3, 2, 2]]"))
@@ -265,18 +265,18 @@ def test_a_report_notices_jobs_that_are_missing(study, tmp_path):
 
 def test_reports_of_a_study(study, tmp_path):
     results, one, other = (str(tmp_path / name) for name in ("r.jsonl", "one", "other"))
-    status, _, err = study(SINGULAR, "-O", results, "--workers", "0", "--report", one)
+    status, _, err = study(SINGULAR, "-O", results, "--workers", "0", "-O", one)
     assert status == 1 and f"wrote {one}/report.html and 4 more" in err
     names = {path.name for path in Path(one).iterdir()}
     assert names == {"report.html", "report.md", "grid.toml", "layers.svg", "results.jsonl"}
     assert (Path(one) / "grid.toml").read_text() == SINGULAR
     assert (Path(one) / "results.jsonl").read_text() == Path(results).read_text()
     grid = str(tmp_path / "grid.toml")
-    status, out, _ = call("report --study", results, "--grid", grid, "--out", other)
+    status, out, _ = call("report --study", results, "--grid", grid, "-O", other)
     said = "5 jobs: 9 confirmed, 1 refuted. Refuted somewhere: Theorem 3.4, singular points."
     assert status == 1 and out.startswith(said)
     assert "M(3,2,2)" in (Path(other) / "report.md").read_text()
     bytes_before = {path.name: path.read_bytes() for path in Path(other).iterdir()}
-    found = document("report --study", results, "--grid", grid, "--out", other, status=1)
+    found = document("report --study", results, "--grid", grid, "-O", other, status=1)
     assert {path.name: path.read_bytes() for path in Path(other).iterdir()} == bytes_before
     assert found["study"]["jobs"] == 5 and len(found["files"]) == 5

@@ -235,7 +235,7 @@ def validate_all(runs):
 def test_the_command_keeps_runs_and_reports(tmp_path):
     (tmp_path / "c.toml").write_text(FILE)
     words = ("train", tmp_path / "c.toml", "--cache", tmp_path / "kept")
-    first = call(*words, "-O", tmp_path / "a.jsonl", "--report", tmp_path / "r")
+    first = call(*words, "-O", tmp_path / "a.jsonl", "-O", tmp_path / "r")
     lines = [json.loads(row) for row in (tmp_path / "a.jsonl").read_text().splitlines()]
     validate_all(lines)
     assert [(line["experiment"], line["seed"]) for line in lines] == [
@@ -289,7 +289,7 @@ def test_flow_that_drifts_is_stiff(monkeypatch):
 def test_the_example_works_and_is_the_one_in_the_folder(tmp_path):
     assert example() == (ROOT / "examples" / "train.toml").read_text(encoding="utf-8")
     ended = call(
-        "train", ROOT / "examples/train.toml", "--no-cache", "--seeds", "1", "--json", "--report", tmp_path
+        "train", ROOT / "examples/train.toml", "--no-cache", "--seeds", "1", "--json", "-O", tmp_path
     )
     assert ended.status == 0 and len(ended.out.splitlines()) == 4
     assert "two layers" in (tmp_path / "report.md").read_text() and (tmp_path / "runs.svg").exists()

@@ -243,7 +243,7 @@ def parsers():
     ]  # fmt: skip
     tensor = [(EXAMPLES / "tensor.json").read_bytes()]
     words = ["-d 2 -o 1 -a 2 -t 3 --field 32003 --seed 1", "--dims 4,3,4 --ranks 2,2 --heads 2,1",
-             "--dims 3,3 --ranks 2 --normalization softmax --temperature 0.5 --skip --timeout 1"]  # fmt: skip
+             "--dims 3,3 --ranks 2 --normalization softmax --skip --timeout 1"]  # fmt: skip
     yield "transcripts", "case", list(map(_transcript, problems)), lambda p: _resealed(problems, _text(p))
     yield "certificates", "case", [certificate], lambda p: check(load(_text(p)))
     for ending, good in matrices.items():

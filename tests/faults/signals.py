@@ -54,7 +54,7 @@ study FOLDER/singular.toml --no-cache --workers 2
 study audit --no-cache
 study atlas --no-cache
 study atlas --no-cache --workers 2
-report -d 3 -o 1 --engine singular --out OUT
+report -d 3 -o 1 --engine singular -O OUT
 figure 1 -O OUT.png
 schema verify
 rank FOLDER/rank.json
@@ -180,7 +180,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="agattn-signals-") as name:
         folder = Path(name)
         write_files(folder)
-        lines = COMMANDS + [f"dimension --model FOLDER/lost_in_{trap}.py:network" for trap in TRAPS]
+        lines = COMMANDS + [f"dimension FOLDER/lost_in_{trap}.py:network" for trap in TRAPS]
         lines = [line for line in lines if not given.words or any(word in line for word in given.words)]
         rows, wrong = [], False
         for signal_name, number in SIGNALS.items():

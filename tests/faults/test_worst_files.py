@@ -32,9 +32,9 @@ WEIGHTS = [["fiber", "F"], ["classify", "F"], ["rlct", "F"], ["identify", "F", *
 RANK, CHECK = [["rank", "F"]], [["check", "F"]]
 GRID = [
     ["study", "F", "--dry-run", "--no-cache"],
-    ["report", "--study", "LINES", "--grid", "F", "--out", "OUT"],
+    ["report", "--study", "LINES", "--grid", "F", "-O", "OUT"],
 ]
-LINES = [["report", "--study", "F", "--out", "OUT"]]
+LINES = [["report", "--study", "F", "-O", "OUT"]]
 POINTS = [["emit", "fiber", *LAYERS, "--point", "F"], ["emit", "membership", *LAYERS, "--point", "F"]]
 SLICES = [["emit", "slice", *LAYERS, "--slice", "F"], ["figure", "1", "--engine", "native", "--slice", "F"]]
 SOME = [WEIGHTS[3], POINTS[0], *CHECK, *LINES]
@@ -329,11 +329,11 @@ def test_a_file_of_20_gigabytes_is_refused_at_once(ending, folder):
     path.touch()
     os.truncate(path, 20 * 2**30)
     asked = {
-        ".json": [*JSON, ["dimension", "--config", "F"]],
+        ".json": [*JSON, ["dimension", "F"]],
         ".csv": RANK,
         ".mtx": RANK,
-        ".toml": [*GRID, ["train", "F"], ["dimension", "--model", "F"]],
-        ".py": [["dimension", "--model", f"{path}:network"]],
+        ".toml": [*GRID, ["train", "F"], ["dimension", "F"]],
+        ".py": [["dimension", f"{path}:network"]],
         ".jsonl": LINES,
     }[ending]
     for command in commands(folder, path.name, asked):

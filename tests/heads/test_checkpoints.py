@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from command_line import call, document, validate
 
+import agattn as ag
 from agattn.errors import InputError
 from agattn.heads.checkpoints import Checkpoint
-from agattn.heads.weight_files import WeightFile
+from agattn.heads.head_geometry import classify
+from agattn.heads.weight_files import StateDict, WeightFile
 
 safetensors = pytest.importorskip("safetensors.numpy")
 
@@ -155,12 +157,53 @@ def torch(folder):
     return {f"encoder.layers.{i}.self_attn.in_proj_weight": M for i, M in enumerate(fused)}, (K, Q, V)
 
 
+def timm(folder):
+    K, Q, V = heads()
+    fused = [np.concatenate([rows(M[i]) for M in (Q, K, V)]) for i in range(LAYERS)]
+    return {f"blocks.{i}.attn.qkv.weight": M for i, M in enumerate(fused)}, (K, Q, V)
+
+
+def diffusers(folder):
+    K, Q, V = heads()
+    return projections("transformer_blocks.{}.attn1.to_{}.weight", "qkv", (Q, K, V)), (K, Q, V)
+
+
+def llama_original(folder):
+    """Rows in adjacent pairs, in queries and keys alike."""
+    K, Q, V = heads()
+    pairs = np.arange(SIZE).reshape(2, -1).T.ravel()
+    K, Q = K[:, :, pairs], Q[:, :, pairs]
+    return projections("layers.{}.attention.w{}.weight", "qkv", (Q, K, V)), (K, Q, V)
+
+
+def transformer_lens(folder, shared=HEADS):
+    """Arrays of heads × inputs × rows; where heads share keys, their names begin with _."""
+    K, Q, V = heads(shared)
+    names = {"W_Q": Q, "W_K": K, "W_V": V} if shared == HEADS else {"W_Q": Q, "_W_K": K, "_W_V": V}
+    turned = {name: np.ascontiguousarray(np.swapaxes(M, 2, 3)) for name, M in names.items()}
+    tensors = {f"blocks.{i}.attn.{name}": M[i] for i in range(LAYERS) for name, M in turned.items()}
+    tensors |= {f"blocks.{i}.attn.W_O": np.zeros((HEADS, SIZE, D), np.float32) for i in range(LAYERS)}
+    return tensors, repeated(K, Q, V)
+
+
+def transformer_lens_groups(folder):
+    return transformer_lens(folder, GROUPS)
+
+
+#: Layouts without a config.json, and with another name than that of their function.
+WITHOUT_CONFIG = {torch, timm, diffusers, llama_original}
+OTHERWISE = {
+    "bigcode": "gpt-bigcode", "llama_original": "llama-original", "transformer_lens": "transformer-lens",
+    "transformer_lens_groups": "transformer-lens",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("ending", ["safetensors", "npz"])
 @pytest.mark.parametrize(
     "layout",
     [
         bert, gpt2, nanogpt, bigcode, bigcode_own, falcon, falcon_groups, llama, llama_gated, llama_nested,
-        phi3, neox, torch,
+        phi3, neox, torch, timm, diffusers, llama_original, transformer_lens, transformer_lens_groups,
     ],
 )  # fmt: skip
 def test_every_layout(layout, ending, tmp_path):
@@ -171,9 +214,10 @@ def test_every_layout(layout, ending, tmp_path):
     else:
         safetensors.save_file(tensors, path)
     assert list(WeightFile([tmp_path])) == list(WeightFile([path]))
-    checkpoint = Checkpoint(WeightFile([tmp_path]), HEADS if layout is torch else None)
+    checkpoint = Checkpoint(WeightFile([tmp_path]), HEADS if layout in WITHOUT_CONFIG else None)
     found = list(checkpoint)
-    assert checkpoint.layout == {"bigcode": "gpt-bigcode"}.get(name := layout.__name__.split("_")[0], name)
+    name = layout.__name__
+    assert checkpoint.layout == OTHERWISE.get(name, OTHERWISE.get(name.split("_")[0], name.split("_")[0]))
     assert {head.dtype for head in found} == {"float32"}
     assert len(found) == len(checkpoint) == LAYERS * HEADS
     for head in found:
@@ -283,7 +327,7 @@ def test_classify_writes_lines_tables_and_plots(tmp_path):
     assert "Biases, positions, scales and softmax are no part of this geometry" in shown
     (row,) = [line.split() for line in shown.splitlines() if line.split()[:3] == ["1", "0", "(1,1,1)"]]
     assert row[3:6] == ["numerical", "yes", "yes"] and shown.count("(4,4,8)") == LAYERS * HEADS - 1
-    assert call("classify", path, "-O", tmp_path / "h.jsonl", "--plot", tmp_path / "p.svg").status == 0
+    assert call("classify", path, "-O", tmp_path / "h.jsonl", "-O", tmp_path / "p.svg").status == 0
     lines = [json.loads(x) for x in (tmp_path / "h.jsonl").read_text().splitlines()]
     assert lines == [{"schema": "agattn/classify/1", **head} for head in found["heads"]]
     validate("classify", lines[0])
@@ -434,3 +478,145 @@ def test_the_order_of_bytes_changes_no_type(order, tmp_path):
     np.savez(tmp_path / "w.npz", A=np.eye(2, dtype=f"{order}f4"), V=np.ones((1, 2), dtype=f"{order}i8"))
     file = WeightFile([tmp_path / "w.npz"])
     assert (file.dtype("A"), file.dtype("V")) == ("float32", "exact")
+
+
+# Names that are given, and tensors in memory.
+
+NAMES = {letter: f"net.{{layer}}.own_{letter.lower()}" for letter in "KQV"}
+TEXT = ",".join(f"{letter}={name}" for letter, name in NAMES.items())
+
+
+def renamed():
+    """A checkpoint with names of its own, and its K, Q, V."""
+    K, Q, V = heads(GROUPS)
+    tensors = projections("net.{}.own_{}", "kqv", (K, Q, V))
+    return tensors | {f"net.{i}.out": np.zeros((D, D), np.float32) for i in range(LAYERS)}, (K, Q, V)
+
+
+class Tensor:
+    """What torch's tensors have that is used: one in bfloat16 has no numpy() before float()."""
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype, self.shape = array, f"torch.{dtype}", array.shape
+
+    def __getitem__(self, key):
+        return Tensor(self.array[key], self.dtype.removeprefix("torch."))
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return Tensor(self.array.astype(np.float32), "float32")
+
+    def numpy(self):
+        if "bfloat16" in self.dtype:
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.array
+
+
+def test_names_that_are_given(tmp_path):
+    tensors, (K, Q, V) = renamed()
+    safetensors.save_file(tensors, tmp_path / "model.safetensors")
+    counts = ("--heads", HEADS, "--kv-heads", GROUPS)
+    found = document("classify", tmp_path, "--names", TEXT, *counts)
+    assert found["layout"] == "names" and len(found["mixed"]) == LAYERS * GROUPS
+    plain = [classify(dict(zip("KQV", M, strict=True))) for M in zip(*repeated(K, Q, V), strict=True)]
+    ranks = [(head["r_a"], head["stable_rank_a"], head["swap_effect"]) for head in found["heads"]]
+    assert ranks == [(head.r_a, head.stable_rank_a, head.swap_effect) for table in plain for head in table]
+    assert document("classify", tmp_path, "--names", f"{TEXT},O=net.{{layer}}.out", *counts) == found
+    configure(tmp_path, model_type="llama", num_key_value_heads=GROUPS, head_dim=SIZE)
+    assert document("classify", tmp_path, "--names", TEXT) == found
+
+    np.savez(tmp_path / "one.npz", K=K[1, 0], Q=Q[1, 1], V=V[1, 0])
+    place = ("--layer", 1, "--head", 1, "--names", TEXT)
+    of_head = document("fiber", tmp_path, *place)
+    assert of_head == document("fiber", tmp_path / "one.npz")
+    both = document("equivalent", tmp_path, tmp_path / "model.safetensors", *place)
+    assert both["equivalent"] is True
+
+
+def test_a_state_dict():
+    tensors, (K, Q, V) = renamed()
+    counts = {"heads": HEADS, "kv_heads": GROUPS}
+    table = classify(tensors, names=NAMES, **counts)
+    torchs = {name: Tensor(M, "float32") for name, M in tensors.items()}
+    assert classify(torchs, names=TEXT, **counts).as_json() == table.as_json()
+    layers = [{"K": k, "Q": q, "V": v} for k, q, v in zip(*repeated(K, Q, V), strict=True)]
+    assert [head.distance for head in table] == [head.distance for one in layers for head in classify(one)]
+    coarse = classify({name: Tensor(M, "bfloat16") for name, M in tensors.items()}, names=NAMES, **counts)
+    assert {head.dtype for head in coarse} == {"bfloat16"} and coarse.tolerance > 100 * table.tolerance
+    fine = {name: Tensor(M.astype(float) + 1e-12, "float64") for name, M in tensors.items()}
+    head = Checkpoint(StateDict(fine), HEADS, GROUPS, names=NAMES).head(1, 3)
+    assert (Q[1, 3].astype(float) + 1e-12 == head.Q).all() and head.dtype == "float64"
+    lens, (K, Q, V) = transformer_lens_groups(None)
+    for head in Checkpoint(StateDict(lens)):
+        assert (Q[head.layer, head.head] == head.Q).all() and (V[head.layer, head.head] == head.V).all()
+    assert [head.distance for head in classify(lens)] == pytest.approx([head.distance for head in table])
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (TEXT.replace("K=", "B="), r"B=net.\{layer\}.own_k; the letters are K, Q, V and O"),
+        (TEXT.replace("{layer}", "0"), r"K=net.0.own_k; write \{layer\} once"),
+        ("K", "K=; write"),
+        (f"{TEXT},K=net.{{layer}}.out", "each of K, Q and V has one name"),
+        (TEXT.replace("own_q", "own_k"), "and a tensor of its own"),
+        (TEXT.partition(",")[0], "says no name of Q, V; give all, as in K=h"),
+        (TEXT.replace("own_v", "own"), "V=net.*own, and the mapping has no such tensor; did you mean"),
+        (
+            TEXT.replace("own_v", "out"),
+            "net.0.out is 16 × 16; with 4 heads and 2 of keys it should be 8 × 16",
+        ),
+    ],
+)
+def test_names_that_do_not_fit(names, message):
+    with pytest.raises(InputError, match=message):
+        classify(renamed()[0], names=names, heads=HEADS, kv_heads=GROUPS)
+
+
+def test_what_is_not_read_of_tensors_in_memory():
+    tensors, _ = renamed()
+    with pytest.raises(InputError, match=r"no config\.json beside the mapping; give heads"):
+        classify(tensors, names=NAMES)
+    del tensors["net.1.own_q"]
+    with pytest.raises(InputError, match=r"layer 1 has net\.1\.own_k, but no tensor of its q"):
+        classify(tensors, names=NAMES, heads=HEADS, kv_heads=GROUPS)
+    with pytest.raises(
+        InputError, match=r"the mapping has no attention weights.* for other names see names of ag\.classify"
+    ):
+        classify(tensors)
+    with pytest.raises(InputError, match="names is 3"):
+        ag.classify(tensors, names=3)
+    eighth = Tensor(np.zeros((3 * D, D)), "float8_e4m3fn")
+    with pytest.raises(InputError, match=r"in FP8 \(float8_e4m3fn\)"):
+        classify({"blocks.0.attn.qkv.weight": eighth}, heads=HEADS)
+
+
+def test_cross_attention_is_not_read():
+    tensors, _ = diffusers(None)
+    for letter, columns in (("q", D), ("k", D + 1), ("v", D + 1)):
+        tensors[f"transformer_blocks.0.attn2.to_{letter}.weight"] = np.zeros((D, columns), np.float32)
+    with pytest.raises(InputError, match=r"layer 0 is both in .*attn1.* and in .*attn2.*; give match"):
+        classify(tensors, heads=HEADS)
+    assert len(classify(tensors, heads=HEADS, match="attn1")) == LAYERS * HEADS
+    with pytest.raises(InputError, match="should be 16 × 16; cross-attention is not read; give match"):
+        classify(tensors, heads=HEADS, match="attn2")
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((HEADS, D), "it must be of heads × inputs × rows of a head"),
+        ((HEADS, D + 1, SIZE), "should be 4 × 16 × 4"),
+        ((3, D, SIZE), "4 heads cannot share 3"),
+        ((0, D, SIZE), "with 4 heads and 0 of keys it should be 0 × 16 × 4"),
+    ],
+)
+def test_an_axis_of_heads_must_fit(shape, message):
+    tensors, _ = transformer_lens(None)
+    with pytest.raises(InputError, match=message):
+        classify(tensors | {"blocks.0.attn.W_K": np.zeros(shape, np.float32)})

@@ -99,7 +99,7 @@ def test_a_stack_whose_values_fill_the_width_has_the_dimension_of_a_layer(change
 )
 def test_real_sizes(name, redundant, theorem, opened):
     start = process_time()
-    found = document("dimension", "--config", f"examples/{name}-config.json")
+    found = document("dimension", f"examples/{name}-config.json")
     assert process_time() - start < 10  # about a second
     layers = found["layer"]
     assert [one["parameters"] - one["dimension"] for one in layers] == redundant
@@ -137,7 +137,7 @@ def test_a_config_stands_where_an_architecture_does(tmp_path):
     sizes = {"model_type": "gpt2", "n_embd": 2, "n_head": 2, "n_layer": 1}
     path = tmp_path / "config.json"
     path.write_text(json.dumps(sizes))
-    found = document("symmetries", "--config", path)
+    found = document("symmetries", path)
     assert found["architecture"]["layer"][0]["heads"] == 2
 
 

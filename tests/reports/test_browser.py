@@ -50,7 +50,7 @@ def report(tmp_path_factory):
 
     @cache
     def make(name):
-        ended = call("report", *COMMANDS[name].split(), "--out", folder / name)
+        ended = call("report", *COMMANDS[name].split(), "-O", folder / name)
         assert ended.status == STATUS[name], ended
         return folder / name
 

@@ -137,18 +137,18 @@ def test_networks(network, status, words):
 def test_the_command(tmp_path):
     folder = tmp_path / "report"
     arguments = ["2", "1", "--max-degree", "2", "--engine", "native"]
-    found = printed("report", *arguments, "--out", folder)
-    assert f"`agattn report {' '.join(arguments)} --out DIR`" in (folder / "report.md").read_text()
+    found = printed("report", *arguments, "-O", folder)
+    assert f"`agattn report {' '.join(arguments)} -O DIR`" in (folder / "report.md").read_text()
     assert sorted(found["files"]) == sorted(str(p) for p in folder.rglob("*") if p.is_file())
     assert {claim["verdict"] for claim in found["claims"]} <= {"confirmed", "inapplicable"}
-    ended = call("report", "--dims", "3,3,3", "--ranks", "1,2", "--out", tmp_path)
+    ended = call("report", "--dims", "3,3,3", "--ranks", "1,2", "-O", tmp_path)
     assert ended.out.startswith("Dimension 18, proved.")
 
 
 @pytest.mark.slow
 def test_reports_of_two_things_are_not_mixed(tmp_path):
     def report(*arguments):
-        return call("report", *arguments, "--engine", "native", "--max-degree", "1", "--out", tmp_path)
+        return call("report", *arguments, "--engine", "native", "--max-degree", "1", "-O", tmp_path)
 
     assert report("-d", "2", "-o", "1").status == report("-d", "2", "-o", "1").status == 0
     page = (tmp_path / "report.html").read_bytes()

@@ -21,7 +21,7 @@ LINES += [run("start", "untrained", drift=0.0)]
 
 
 def test_the_sheet_says_where_runs_end_which_ranks_and_what_is_conserved():
-    document = training_report(LINES, "[experiment]", "agattn train c.toml --report DIR")
+    document = training_report(LINES, "[experiment]", "agattn train c.toml -O DIR")
     [table] = [block for block in document.blocks() if isinstance(block, Table)]
     assert table.rows == (
         ("plain", 20, "20 converged", "18 at (2,2,3), 2 at (2,1,2)*", "1e-25", "1e-11"),

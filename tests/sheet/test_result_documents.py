@@ -144,6 +144,15 @@ def test_a_result_is_a_frozen_value():
         assert one.number == 1 and one.as_json() == TURN.as_json()
 
 
+def test_a_result_as_a_table():
+    assert TURN.to_dict() == TURN.as_json()
+    assert TURN.to_csv().splitlines()[0] == "key,value" and "evidence,proved" in TURN.to_csv().splitlines()
+    assert "\\begin{tabular}{lp{0.35" in TURN.to_latex() and "evidence & proved" in TURN.to_latex()
+    pandas = pytest.importorskip("pandas")
+    table = TURN.to_pandas()
+    assert isinstance(table, pandas.DataFrame) and list(table.columns) == ["key", "value"]
+
+
 def test_a_result_without_a_sheet_shows_its_keys():
     (keys_, steps) = TURN.sheet().tables
     assert [row[0] for row in keys_.rows] == ["matrix", "evidence", "center", "number"]

@@ -255,7 +255,7 @@ def test_the_ideal_by_elimination_is_the_native_one(singular):
         assert {str(f) for f in found.equations()} == {str(f) for f in native.equations()}
         assert (found.dimension, found.degree) == {CUBIC: (2, 3), LINEAR: (3, 2)}[model]
         assert str(found) == str(native).replace(" to degree 3", "")
-    cubic = ["--model", ROOT / "examples" / "maps.py:cubic", "--engine", "singular"]
+    cubic = [ROOT / "examples" / "maps.py:cubic", "--engine", "singular"]
     assert "generators: 3 of degree 2 (over QQ: proved)" in call("ideal", *cubic).out
     assert len(document("ideal", *cubic)["whole"]) == 3
     assert document("run", "implicit-ideal", *cubic)["answer"]["coordinates"][0] == "y_1: output 1"

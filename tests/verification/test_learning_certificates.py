@@ -105,7 +105,7 @@ def at_constant(matrix):
 
 def test_the_command_and_the_checker_alone(tmp_path: Path) -> None:
     file = tmp_path / "lambda.json"
-    assert call("rlct", "-d", 2, "-o", 1, "-a", 2, "--certificate", file).status == 0
+    assert call("certificate 2 1 --claim agattn.learning-coefficient -O", file).status == 0
     shown = call("check", file)
     assert shown.status == 0 and "the learning coefficient is 9/4, of multiplicity 2" in shown.out
     alone = subprocess.run(

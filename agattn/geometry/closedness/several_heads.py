@@ -9,13 +9,13 @@ diverge; some of them are not in M. The proofs are in docs/networks/several-head
 >>> from agattn import DeepNetwork
 >>> found = closedness(DeepNetwork((3, 1), (1,), t=2, heads=2))
 >>> print(found)
-M(3,1; 1), heads 2, t = 2: not closed (Theorem 2). Products of linear forms do not span the y_b
+M(3,1,1), heads 2, t = 2: not closed (Theorem 2). Products of linear forms do not span the y_b
 >>> print(found.limit)
 y_11 = u2^2 - u1 u3, y_12 = u2 u3
 >>> found.limit.arc.heads[1].V  # u2 − ε u1, by row, column, power and coefficient
 ((1, 1, 1, -1), (1, 2, 0, 1))
 >>> print(closedness(DeepNetwork((3, 1), (2,), t=2, heads=2)))
-M(3,1; 2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace of codimension h
+M(3,1,2), heads 2, t = 2: closed (Theorem 4). M: all y_b vanish on one subspace of codimension h
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ Zippel), or that a random prime divides all its coefficients
 >>> print(dimension(DeepNetwork((3, 3, 3), (1, 2), t=3)))
 M(3,3,3; 1,2), t = 3: dimension 18 (proved), expected 18
 >>> print(dimension(DeepNetwork((5, 1), (3,), t=2, heads=2)))
-M(5,1; 3), heads 2, t = 2: dimension 49 (modular, in 49..50), expected 50
+M(5,1,3), heads 2, t = 2: dimension 49 (modular, in 49..50), expected 50
 >>> large = dimension(DeepNetwork((768, 64), (64,), t=2))
 >>> large.dimension, large.lower_bound_reason, large.theorem
 (143359, 'theorem', 'theorem-3.2')

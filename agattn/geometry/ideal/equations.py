@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import combinations_with_replacement
 from math import gcd, prod
@@ -62,17 +62,19 @@ MAX_DEGREE = 4
 MOST_EQUATIONS = 20000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equation:
     """A homogeneous polynomial with integer coefficients in the coordinates, for layers of any size.
 
     ``terms`` has the coefficients by monomial, a sorted tuple of coordinates' indices, counted from 1;
     ``kind`` is the type of what the coordinates belong to, whose ``letter`` they have: of the layers, or a
-    :class:`~agattn.geometry.variety.coefficient_map.CoefficientMap`, whose coordinates have one index.
+    :class:`~agattn.geometry.variety.coefficient_map.CoefficientMap`, whose coordinates have one index;
+    ``name`` says what the equation says, if it has a name.
     """
 
     terms: dict[Monomial, int] = field(hash=False)
     kind: type[Any] = field(default_factory=lambda: SingleLayer)
+    name: str = field(default="", compare=False)
 
     @classmethod
     def from_vector(
@@ -183,6 +185,20 @@ class Equation:
     def __str__(self) -> str:
         return str(self.polynomial())
 
+    def __repr__(self) -> str:
+        return f"{shortened(self)}  (degree {self.degree}{f', {self.name}' if self.name else ''})"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.polynomial().latex()}$"
+
+    def to_macaulay2(self) -> str:
+        """The equation as Macaulay2 reads it."""
+        return self.polynomial().macaulay2()
+
+    def to_sympy(self) -> Any:
+        """The equation as an expression of sympy, whose symbols are named such as ``y_1_1_1_2``."""
+        return self._sympy_()
+
     def _sympy_(self) -> Any:
         """The expression that ``sympy.sympify`` makes of the equation."""
         return self.polynomial()._sympy_()
@@ -268,7 +284,7 @@ class EquationModule(Result):
             for equations in level.values():
                 chosen = independent(equations)
                 count += len(chosen)
-                yield from chosen
+                yield from (replace(equation, name=self.name) for equation in chosen)
                 for equation in chosen:
                     for factor, size in enumerate(self.sizes):
                         for r in range(1, size):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Callable
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
@@ -36,7 +37,14 @@ FORMATS: dict[str, tuple[str, Callable[[Variable], str], Callable[[Polynomial], 
     "latex": ("%", Variable.latex, lambda f: _display(f), ""),
 }
 #: The format that the ending of a file's name says.
-ENDINGS = {".m2": "macaulay2", ".sing": "singular", ".py": "sympy", ".tex": "latex", ".json": "json"}
+ENDINGS = {
+    ".m2": "macaulay2",
+    ".sing": "singular",
+    ".mrdi": "mrdi",
+    ".py": "sympy",
+    ".tex": "latex",
+    ".json": "json",
+}
 
 #: The equations as polynomials, by the groups that the ideal has them in.
 Groups = list[tuple[EquationModule | MultidegreeEquations, list[Polynomial]]]
@@ -55,22 +63,26 @@ def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str
     For Macaulay2 and Singular it is a script that defines a ring S, over ℚ or of a prime ``characteristic``,
     and the ideal I in it; for ``"sympy"`` a Python module with the lists ``symbols`` and ``equations``; for
     ``"latex"`` displayed equations for a paper that loads amsmath; for ``"json"`` one document with exponents
-    and coefficients of every term.
+    and coefficients of every term; for ``"mrdi"`` the format of OSCAR, in Macaulay2's namespace.
 
     Raises:
         InputError: if there is no such format.
         TooLargeError: if there are too many coordinates or equations to write out.
     """
-    if form not in FORMATS and form != "json":
-        raise InputError(f"there is no format {form!r}; use one of {', '.join(FORMATS)}, json")
+    if form not in (*FORMATS, "json", "mrdi"):
+        raise InputError(f"there is no format {form!r}; use one of {', '.join(FORMATS)}, json, mrdi")
     if isinstance(ideal, Ideal):
         list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
         ring = coordinate_ring(ideal.layer)
     else:
         ring = PolynomialRing([Variable("y", index) for index in ideal.coordinates])
-    polynomials: Groups = [(module, [equation.polynomial(ring) for equation in module]) for module in ideal]
+    polynomials: Groups = [
+        (module, [equation.polynomial(ring) for equation in module]) for module in ideal.generators
+    ]
     if form == "json":
         return _as_json(ideal, ring, polynomials) + "\n"
+    if form == "mrdi":
+        return _as_mrdi(ring, [f for _, members in polynomials for f in members]) + "\n"
     mark, name, show, separator = FORMATS[form]
     names = separator.join(map(name, ring.variables))
     between = " \\\\\n" if form == "latex" else ",\n"
@@ -124,6 +136,32 @@ def _as_json(ideal: Ideal | ModelIdeal, ring: PolynomialRing, polynomials: Group
     coordinates = [list(v.indices) for v in ring.variables]
     document = {**known, "max_degree": ideal.max_degree, "coordinates": coordinates, "modules": modules}
     return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def _as_mrdi(ring: PolynomialRing, polynomials: list[Polynomial]) -> str:
+    """An ideal over ℚ in the format .mrdi, as Macaulay2 1.26.05 writes and reads it.
+
+    Macaulay2 reads back no names with brackets, but names such as y'1'1'1'2.
+    """
+    names = ["'".join([variable.letter, *map(str, variable.indices)]) for variable in ring.variables]
+    reference = str(uuid.uuid5(uuid.NAMESPACE_OID, ",".join(names)))
+    field = {"_type": "Ring", "data": "QQ"}
+    data = [
+        [[[str(e) for e in key], [str(int(c)), "1"]] for key, c in f.primitive().terms.items()]
+        for f in polynomials
+    ]
+    document = {
+        "_ns": {"Macaulay2": ["https://macaulay2.com", "1.26.05"]},
+        "_type": {"name": "Ideal", "params": reference},
+        "data": data,
+        "_refs": {
+            reference: {
+                "_type": {"name": "PolynomialRing", "params": field},
+                "data": {"variables": names},
+            }
+        },
+    }
+    return json.dumps(document)
 
 
 def _about(group: EquationModule | MultidegreeEquations) -> dict[str, object]:

@@ -19,10 +19,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from itertools import repeat, zip_longest
+from itertools import islice, repeat, zip_longest
 from math import comb
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import flint
 
@@ -189,11 +189,10 @@ def counted_pieces(
     )
 
 
-class IdealByDegree(Described):
+class IdealByDegree(Described, Sequence[Equation]):
     """What is known of an ideal up to a degree: the pieces, and equations that generate it so far.
 
-    Iterating over it gives its minimal generators in groups, lowest degree first, each of which gives its
-    equations.
+    It is the sequence of its minimal generators, lowest degree first.
     """
 
     dimension: int | None
@@ -249,15 +248,33 @@ class IdealByDegree(Described):
             raise InputError(f"degree {n} was not computed; this ideal is known to degree {self.max_degree}")
         return self.degrees[n - 1]
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.generators)
-
     def equations(self) -> Iterator[Equation]:
         """All minimal generators, one by one."""
         if self.whole is not None:
             yield from self.whole
         for group in self.generators:
             yield from group
+
+    def __iter__(self) -> Iterator[Equation]:
+        return self.equations()
+
+    def __len__(self) -> int:
+        return sum(self.generators_by_degree.values())
+
+    @overload
+    def __getitem__(self, n: int) -> Equation: ...
+
+    @overload
+    def __getitem__(self, n: slice) -> list[Equation]: ...
+
+    def __getitem__(self, n: int | slice) -> Equation | list[Equation]:
+        """The n-th minimal generator, from 0, or some of them, as for a list."""
+        if isinstance(n, slice):
+            return list(self)[n]
+        place = n + len(self) if n < 0 else n
+        if not 0 <= place < len(self):
+            raise IndexError(f"{self.name}: there are {len(self)} equations, not {n + 1}")
+        return next(islice(self, place, None))
 
     def contains(self, point: Sequence[Any]) -> bool:
         """Whether a point satisfies all equations found; exact.
@@ -332,9 +349,9 @@ class IdealByDegree(Described):
 class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     """The ideal of M̄: up to a degree, by native computation, or whole, by elimination in an engine.
 
-    Iterating over it gives its modules of minimal generators, lowest degree first; iterating over one of
-    those gives its equations. Engines know no modules, only ``equations()``. Two ideals are equal if they
-    have the same dimension, degree, numbers of generators and dimensions of tangent spaces.
+    It is the sequence of its minimal generators, lowest degree first; ``generators`` has their modules, which
+    give equations, too. Engines know no modules. Two ideals are equal if they have the same dimension,
+    degree, numbers of generators and dimensions of tangent spaces.
 
     The degree of M̄ is left out if it has more than :data:`MOST_DIGITS` digits, too.
 

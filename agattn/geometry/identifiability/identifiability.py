@@ -546,7 +546,7 @@ class StudyAt:
         generator = np.random.default_rng([limits().seed, 2])
         p = self.at.prime(generator)
         point = kernel_point(network, self.at.residues(p)[0], p, generator)
-        #: With the evidence that the differential has the largest rank there is, if it has it.
+        # With the evidence that the differential has the largest rank there is, if it has it.
         self.point: FiberPoint = replace(point, evidence=proved_if(point.rank >= study.rank.upper_bound))
         parts = [part for part in fiber.components if part.through]
         self.families = [family(part, fiber.evidence, generator) for part in parts]

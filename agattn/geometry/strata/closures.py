@@ -17,7 +17,7 @@ rows i, which the minors of size r + 1 generate. So minimal generators have ℓ(
 Ideal of the closure of (1,1,2) in M(3,2,2) to degree 3: 288 quadrics, 40 cubics
 >>> closure.dimension, closure.degree
 (8, 315)
->>> for module in closure:
+>>> for module in closure.generators:
 ...     print(module, module.dimension, module.name)
 S(2)⊗S(1,1)⊗S(3,1) 135 2×2 minors of the flattening with rows b: rk A ≤ 1
 S(1,1)⊗S(2)⊗S(3,1) 90 2×2 minors of the flattening with rows c: rk V ≤ 1
@@ -55,8 +55,7 @@ MOST_PARTITIONS = 100_000
 class StratumIdeal(Ideal, kw_only=True, name="ideal", eq=False):
     """The ideal of the closure of a stratum of one layer, up to a degree, by native computation.
 
-    The dimension and the degree are those of the closure, and iterating gives the modules of its minimal
-    generators.
+    The dimension and the degree are those of the closure.
 
     Attributes:
         closure: the map whose image it is.

@@ -31,6 +31,7 @@ def network(dims, ranks, heads, skip, t):
 
 def named(text):
     """The networks that a page names, with the cells beside each."""
+    text = re.sub(r"M\((\d+,\d+),(\d+)\)", r"M(\1; \2)", text)  # one layer
     return [(network(*found[:5]), found[5].split(" | ")) for found in NAMED.findall(text)]
 
 

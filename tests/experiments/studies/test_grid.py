@@ -71,7 +71,7 @@ def test_several_questions():
         ("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2", {"ask": "symmetries", "seed": 0}),
         *[
             (name, {"ask": ask, "seed": 0})
-            for name in ("M(2,2; 1), t = 3", "M(3,2; 1), t = 3")
+            for name in ("M(2,2,1), t = 3", "M(3,2,1), t = 3")
             for ask in ("dimension", "symmetries")
         ],
     ]

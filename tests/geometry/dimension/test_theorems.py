@@ -154,7 +154,7 @@ def test_sizes_without_a_theorem_are_bounded():
         Evidence.PROVED,
         "smaller",
     )
-    assert by_rank.smaller == "M(2,2; 2), heads 2, t = 3" and by_rank.jacobian_shape is not None
+    assert by_rank.smaller == "M(2,2,2), heads 2, t = 3" and by_rank.jacobian_shape is not None
 
 
 def test_every_id_is_one_place_in_the_documentation():

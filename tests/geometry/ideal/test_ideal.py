@@ -270,7 +270,7 @@ def test_a_changed_coefficient_does_not_vanish():
 )
 def test_all_equations_are_independent_and_vanish(layer):
     ideal = compute_ideal(layer, 4)
-    for module in ideal:
+    for module in ideal.generators:
         equations = list(module)
         assert len(equations) == module.dimension
         monomials = sorted({m for e in equations for m in e.terms})
@@ -381,7 +381,7 @@ def test_one_token_is_proved_and_finds_products_of_a_line_and_a_conic():
     ideal = compute_ideal(SingleLayer(3, 1, 1, 1), 4)
     assert [piece.minimal_generators for piece in ideal.degrees] == [0, 0, 0, 35]
     assert ideal.degrees[3].evidence is Evidence.PROVED
-    [module] = ideal
+    [module] = ideal.generators
     assert module.highest.vanishes_on(SingleLayer(3, 1, 1, 1))
     # With a = 2 every cubic V(x)·q(x) has a conic of any rank: nothing new in the line times conic.
     assert compute_ideal(SingleLayer(3, 1, 2, 1), 4).hilbert_function(4) >= ideal.hilbert_function(4)

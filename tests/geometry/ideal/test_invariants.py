@@ -85,7 +85,7 @@ def test_at_width_four_half_of_the_cubics_are_not_among_them(a, expected):
 
 def test_a_family_of_all_equations_spans_all_and_an_empty_one_nothing():
     layer = SingleLayer(2, 1, 2)
-    [module] = compute_ideal(layer, 4)
+    [module] = compute_ideal(layer, 4).generators
     weight = ((4,), (2, 2), (4, 4))
     assert spanned(EquationFamily("all", 4, equations_of_weight(layer, weight)), module, layer) == 1
     assert spanned(EquationFamily("none", 4, ()), module, layer) == 0

@@ -157,7 +157,7 @@ def test_derivatives_are_those_of_differences():
 
 @pytest.mark.parametrize("sizes", [(2, 2, 1), (3, 1, 3), (3, 1, 1, 1)])
 def test_weight_spaces_of_modules_have_the_dimension_of_kostka_numbers(sizes):
-    for module in compute_ideal(SingleLayer(*sizes), 4):
+    for module in compute_ideal(SingleLayer(*sizes), 4).generators:
         found = {}
         for equation in module:
             found.setdefault(equation.torus_weight, []).append(equation)

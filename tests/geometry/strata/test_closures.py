@@ -53,7 +53,7 @@ def test_the_open_stratum_has_the_ideal_of_the_layer(layer):
     closure, whole = compute_stratum_ideal(layer, open_stratum(layer), 4), compute_ideal(layer, 4)
     assert [piece.modules for piece in closure.degrees] == [piece.modules for piece in whole.degrees]
     assert (closure.dimension, closure.degree) == (whole.dimension, whole.degree)
-    assert [module.shapes for module in closure] == [module.shapes for module in whole]
+    assert [m.shapes for m in closure.generators] == [m.shapes for m in whole.generators]
 
 
 def invertible(size, random):
@@ -91,7 +91,7 @@ def test_all_layers_at_once():
 
 
 def test_minors_are_named_by_the_rank_that_they_bound():
-    said = {str(m): m.name for m in compute_stratum_ideal(SingleLayer(3, 1), Stratum(1, 2, 3), 4)}
+    said = {str(m): m.name for m in compute_stratum_ideal(SingleLayer(3, 1), Stratum(1, 2, 3), 4).generators}
     assert said["S(3)⊗S(1,1,1)⊗S(3,3)"] == "3×3 minors of the flattening with rows b: rk A ≤ 2"
     assert said["S(3)⊗S(3)⊗S(2,2,2)"].startswith("3×3 minors of the slices")
     assert said["S(4)⊗S(2,2)⊗S(4,4)"].startswith("resultants of two forms of one row")
