@@ -240,7 +240,8 @@ def test_it_works_as_shown(words, output, columns, inputs, tmp_path, monkeypatch
         missing = ["--dims", "2,2", "--ranks", "1"] if name == "dimension" else ["2", "1"]
         missing += ["-O", "report"] if name == "report" else []
         layer = [] if is_complete(words) else missing
-        cli.get_command(Context(cli), name).make_context(name, [*words[1:], *layer])  # it parses
+        group = Context(cli, **cli.context_settings)
+        cli.get_command(group, name).make_context(name, [*words[1:], *layer], parent=group)  # it parses
         return
     require_engines(words)
     if name == "verify":

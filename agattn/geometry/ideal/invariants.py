@@ -151,7 +151,7 @@ def spanned(family: EquationFamily, module: EquationModule, layer: SingleLayer, 
 
     >>> from agattn.geometry.ideal.ideal import compute_ideal
     >>> layer = SingleLayer(2, 1, 2)
-    >>> [module] = compute_ideal(layer, 4)
+    >>> [module] = compute_ideal(layer, 4).generators
     >>> [spanned(family, module, layer) for family in families(layer)]
     [1, 1, 1]
     """
