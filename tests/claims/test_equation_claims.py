@@ -49,11 +49,36 @@ def degrees_of_equations(layer):
 @pytest.mark.parametrize(
     ("layer", "predicted", "generators", "shown"),
     [
-        (SingleLayer(2, 1), {"as a set": 4, "ideal": 4}, {4: 1}, "as a set: 4, ideal: 4"),
-        (SingleLayer(2, 3, 1), {"as a set": 4, "ideal": 5}, {2: 36, 3: 4, 4: 30}, "as a set: 4, ideal: 4"),
-        (SingleLayer(3, 1, 1), {"as a set": 3, "ideal": 3}, {2: 45, 3: 10}, "as a set: 3, ideal: 3"),
-        (SingleLayer(3, 1), {"as a set": 4, "ideal": 6}, {3: 20, 4: 90}, "as a set: 4, ideal: at most 6"),
-        (SingleLayer(3, 3), {"as a set": 4}, {2: 135, 3: 300, 4: 2700}, "as a set: 4, ideal: at least 4"),
+        (
+            SingleLayer(2, 1),
+            {"as a set": 4, "ideal": 4},
+            {4: 1},
+            "as a set by degree ≤ 4, the ideal by degree ≤ 4",
+        ),
+        (
+            SingleLayer(2, 3, 1),
+            {"as a set": 4, "ideal": 5},
+            {2: 36, 3: 4, 4: 30},
+            "as a set by degree ≤ 4, the ideal by degree ≤ 4",
+        ),
+        (
+            SingleLayer(3, 1, 1),
+            {"as a set": 3, "ideal": 3},
+            {2: 45, 3: 10},
+            "as a set by degree ≤ 3, the ideal by degree ≤ 3",
+        ),
+        (
+            SingleLayer(3, 1),
+            {"as a set": 4, "ideal": 6},
+            {3: 20, 4: 90},
+            "as a set by degree ≤ 4, the ideal by degree ≤ 6",
+        ),
+        (
+            SingleLayer(3, 3),
+            {"as a set": 4},
+            {2: 135, 3: 300, 4: 2700},
+            "as a set by degree ≤ 4, the ideal by degree ≥ 4",
+        ),
     ],
     ids=repr,
 )

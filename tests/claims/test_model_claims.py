@@ -42,7 +42,7 @@ def test_the_dimension_and_the_bound_by_symmetries(model, dimension, bound, atta
     assert (second.status, second.known) == (Status.CONFIRMED, "proved in part")
     assert second.predicted == {"at_most": bound} and second.computed == dimension
     assert ("not attained" in second.witness) is not attained
-    assert f"{DIMENSION}" in str(report)  # prints
+    assert f"model-dimension dim M = {report[DIMENSION].computed}" in str(report)
 
 
 def test_softmax_among_other_layers():

@@ -439,7 +439,7 @@ def test_degrees_beyond_reach_are_refused_before_anything_is_computed(
 )  # fmt: skip
 def test_degree_four_suffices_for_some_layers_and_not_for_others(sizes, quintics):
     ideal = compute_ideal(SingleLayer(*sizes), max_degree=5)
-    found = {module.shapes: module.dimension for module in ideal if module.degree == 5}
+    found = {module.shapes: module.dimension for module in ideal.generators if module.degree == 5}
     assert found == quintics and ideal.degrees[4].minimal_generators == sum(quintics.values())
     assert ideal.degrees[4].evidence is Evidence.PROVED
 
