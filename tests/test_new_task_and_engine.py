@@ -87,7 +87,7 @@ from agattn.systems.problem import Answer
 layer = SingleLayer(2, 2, 1)
 problem = build("quadrics", layer)
 [ring] = [result.ring for result in problem.results if result.ring]
-quadrics = tuple(f.polynomial(ring) for f in compute_ideal(layer, 2).equations())
+quadrics = tuple(f.polynomial(ring) for f in compute_ideal(layer, 2))
 assert len(quadrics) == task_named("quadrics").native(layer) == 15
 check_answer(Answer(problem, {"number": 15}, {"generators": quadrics}))
 x, *_, y = ring.gens

@@ -305,18 +305,20 @@ def _containing(identifier: str, ids: Iterable[str]) -> list[str]:
 def ids_named(text: str, ids: Iterable[str]) -> list[str]:
     """The ids that a text names: an equal id, else ids that begin with the text, else ids with this number.
 
+    The name of this project may be left out.
+
     >>> ids = ["theorem-3.2", "theorem-3.4.closed", "theorem-3.4.singular", "corollary-A.4"]
     >>> ids_named("Theorem 3.4", ids), ids_named("a.4", ids), ids_named("theorem", ids)
     (['theorem-3.4.closed', 'theorem-3.4.singular'], ['corollary-A.4'], [])
-    >>> ids_named("", ["agattn.degree"])
-    []
+    >>> ids_named("degree", ["agattn.learning-degree", "agattn.degree"]), ids_named("", ["agattn.degree"])
+    (['agattn.degree'], [])
     """
     wanted = text.casefold().replace(" ", "-")
     if not wanted:
         return []
     plain = {name: name.casefold() for name in ids}
-    numbers = {name: low.partition("-")[2] for name, low in plain.items()}
-    for names in (plain, numbers):
+    own = {name: low.removeprefix("agattn.") for name, low in plain.items()}
+    for names in (plain, own, {name: low.partition("-")[2] for name, low in plain.items()}):
         exact = [name for name, low in names.items() if low == wanted]
         if found := exact or [name for name, low in names.items() if low.startswith(f"{wanted}.")]:
             return found

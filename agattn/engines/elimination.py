@@ -434,7 +434,7 @@ def _smooth_outside_rank_one(layer: SingleLayer) -> bool:
     """Whether equations to degree 4 of the layer with a = d have gradients of full rank, modulo the prime, at
     all strata where not both ranks are at most 1."""
     whole = type(layer)(layer.d, layer.d_out)
-    equations = [*compute_ideal(whole, 4, force=False).equations()]
+    equations = [*compute_ideal(whole, 4, force=False)]
     codimension = whole.ambient_dimension - whole.expected_dimension
     outside = (stratum for stratum in strata(layer) if max(stratum.r_v, stratum.r_a) > 1)
     ranks = (gradient_rank(equations, representative_point(layer, stratum), MODULUS) for stratum in outside)

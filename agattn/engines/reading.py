@@ -16,8 +16,11 @@ agattn.errors.InputError: i.sing, line 1, column 23: y(1)(3) is no coordinate; t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import takewhile
+from math import comb
+from pathlib import Path
 from typing import Any, NoReturn
 
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
@@ -25,8 +28,9 @@ from agattn.errors import InputError
 from agattn.files import parsed
 from agattn.systems.problem import Problem
 
-#: A power of a sum beyond this would fill the memory.
-_MAX_POWER = 100
+#: More terms would fill the memory, more brackets in brackets the stack.
+_MAX_TERMS = 200_000
+_MAX_DEPTH = 100
 _MAX_EXPONENT = 9999
 _MAX_DIGITS = 4000
 
@@ -36,7 +40,11 @@ _TOKEN = re.compile(
     r"|(?P<word>[A-Za-z]\w*)|(?P<number>\d+)|(?P<sign>\*\*|[-+*/^(){}\[\],;=])"
 )
 _SPACE = re.compile(r"\s*")
-_COMMENT = re.compile(r"(?:--|//|#)[^\n]*|-\*.*?\*-|/\*.*?\*/", re.DOTALL)
+#: Comments of Macaulay2 and of Singular: each sign of one is an operator of the other.
+_COMMENTS = {
+    ".m2": re.compile(r"--[^\n]*|-\*.*?\*-", re.DOTALL),
+    ".sing": re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL),
+}
 #: The line of an engine's output that says which script printed it.
 _SCRIPT = re.compile(r"^agattn emit \S+ .*$", re.MULTILINE)
 
@@ -62,8 +70,7 @@ class Reader:
 
     def __init__(self, text: str, ring: PolynomialRing, where: object, first_line: int = 1) -> None:
         self.ring, self.where, self.first_line = ring, where, first_line
-        self.text = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-        self.position = 0
+        self.text, self.position, self.depth = text, 0, 0
         self.gens: Mapping[Variable, Polynomial] = dict(zip(ring.variables, ring.gens, strict=True))
 
     def fail(self, what: str) -> NoReturn:
@@ -133,10 +140,13 @@ class Reader:
         value = self.power()
         while True:
             if self.take("*"):
-                value = value * self.power()
+                other = self.power()
+                if len(value) * len(other) > _MAX_TERMS:
+                    self.fail(f"a product of {len(value)} by {len(other)} terms is too large")
+                value = value * other
             elif self.take("/"):
                 divisor = self.number()
-                if not divisor or (self.ring.characteristic and not divisor % self.ring.characteristic):
+                if not divisor:
                     self.fail("a division by zero")
                 value = value / divisor
             else:
@@ -148,15 +158,20 @@ class Reader:
         if not self.take("^", "**"):
             return base
         exponent = self.number()
-        if exponent > (_MAX_EXPONENT if len(base) < 2 else _MAX_POWER):
+        many = comb(max(len(base), 1) + exponent - 1, exponent) if exponent <= _MAX_EXPONENT else exponent
+        if exponent > _MAX_EXPONENT or many > _MAX_TERMS:
             self.fail(f"the exponent {exponent} is too large")
         return base**exponent
 
     def factor(self) -> Polynomial:
         """A number, a coordinate, or a sum in brackets."""
         if self.take("("):
+            self.depth += 1
+            if self.depth > _MAX_DEPTH:
+                self.fail(f"more than {_MAX_DEPTH} brackets in brackets")
             value = self.sum()
             self.need(")", "after a sum in brackets")
+            self.depth -= 1
             return value
         token = self.peek()
         if token.isdecimal():
@@ -182,19 +197,20 @@ def read_script(text: str, ring: PolynomialRing, where: object) -> tuple[Polynom
     Raises:
         InputError: for anything else, with its line and column.
     """
-    reader = Reader(text, ring, where)
-    found: tuple[Polynomial, ...] | None = None
+    comments = _COMMENTS.get(Path(str(where)).suffix, _COMMENTS[".m2"])
+    reader = Reader(comments.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text), ring, where)
+    generators: tuple[Polynomial, ...] | None = None
     while reader.peek():
         if reader.take(";"):
             continue
         if _pass_over_ring(reader):
             continue
-        if found is not None:
+        if generators is not None:
             reader.expected("the end of the file after the ideal")
-        found = _ideal(reader)
-    if found is None:
+        generators = _ideal(reader)
+    if generators is None:
         reader.expected("an ideal, such as I = ideal(y_(1,1,1,1) - y_(1,1,1,2))")
-    return found
+    return generators
 
 
 #: S = QQ[...], S = ZZ/p[...] and ring S = 0,(...),dp;
@@ -254,20 +270,13 @@ def read_printed(text: str, rings: Mapping[str, PolynomialRing], where: object) 
         if ring is None:
             values[name] = number
             continue
-        texts = [*_indented(lines, n)]
+        texts = [*takewhile(re.compile(r" {4}\s*\S").match, lines[n:])]
         if len(texts) != number:
             raise InputError(f"{where}, line {n}: {name} has {len(texts)} polynomials; it says {number}")
         values[name] = tuple(_whole(Reader(f, ring, where, n + k)) for k, f in enumerate(texts, 1))
     if not values:
         raise InputError(f"{where} has no answer: expected lines such as 'dimension: 5'")
     return values
-
-
-def _indented(lines: Sequence[str], start: int) -> Iterator[str]:
-    for line in lines[start:]:
-        if not line.startswith("    ") or not line.strip():
-            return
-        yield line
 
 
 def read_json(text: str, ring: PolynomialRing, where: object) -> tuple[Polynomial, ...]:
@@ -278,9 +287,10 @@ def read_json(text: str, ring: PolynomialRing, where: object) -> tuple[Polynomia
     if isinstance(document, list) and all(isinstance(f, str) for f in document):
         return tuple(_whole(Reader(f, ring, f"{where}, generator {n}")) for n, f in enumerate(document, 1))
     try:
-        variables = [Variable("y", tuple(index)) for index in document["coordinates"]]
+        letter = ring.variables[0].letter
+        variables = [Variable(letter, tuple(index)) for index in document["coordinates"]]
         terms = [f for module in document["modules"] for f in module["equations"]]
-        vectors = [[(dict(exponents), Fraction(c)) for c, exponents in equation] for equation in terms]
+        vectors = [[(dict(exponents), _rational(c)) for c, exponents in equation] for equation in terms]
         return _by_vectors(variables, vectors, ring, where)
     except (KeyError, TypeError, ValueError):
         raise InputError(
@@ -317,6 +327,8 @@ def _by_vectors(
                 if not 0 <= e <= _MAX_EXPONENT or not 0 <= n < len(variables):
                     raise ValueError("an exponent")
                 vector[places[variables[n]]] = e
+            if tuple(vector) in terms:
+                raise ValueError("a monomial twice")
             terms[tuple(vector)] = coefficient
         made.append(ring.from_terms(terms))
     return tuple(made)
@@ -330,7 +342,7 @@ def read_mrdi(text: str, ring: PolynomialRing, where: object) -> tuple[Polynomia
         referred = document["_refs"][kind["params"]]
         data = referred["data"]
         names = data["symbols"] if "symbols" in data else data["variables"]
-        field = str(referred["_type"]["params"])
+        field = referred["_type"]["params"]
         variables = [_named(name) for name in names]
         polynomials = [
             [
@@ -339,11 +351,15 @@ def read_mrdi(text: str, ring: PolynomialRing, where: object) -> tuple[Polynomia
             ]
             for polynomial in document["data"]
         ]
-        if kind["name"] not in ("Ideal", "MPolyIdeal") or "QQ" not in field:
+        if kind["name"] not in ("Ideal", "MPolyIdeal") or field not in _RATIONALS:
             raise ValueError("another type")
         return _by_vectors(variables, polynomials, ring, where)
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise InputError(f"{where} is no ideal of polynomials over QQ in the format .mrdi") from None
+
+
+#: How the format calls the field ℚ, in Macaulay2's namespace and in OSCAR's.
+_RATIONALS = ({"_type": "Ring", "data": "QQ"}, {"_type": "QQField"}, "QQ")
 
 
 def _named(name: str) -> Variable:
@@ -353,11 +369,12 @@ def _named(name: str) -> Variable:
 
 
 def _rational(coefficient: Any) -> Fraction:
-    """A number as ``["-1", "2"]``, ``"-1//2"`` or ``"3"``."""
-    if isinstance(coefficient, list):
-        numerator, denominator = coefficient
-        return Fraction(int(numerator), int(denominator))
-    return Fraction(str(coefficient).replace("//", "/"))
+    """A number as ``["-1", "2"]``, ``"-1//2"``, ``"3"`` or 3; ValueError for any other, such as 0.5."""
+    parts = coefficient if isinstance(coefficient, list) else [coefficient]
+    words = re.split("//?", "/".join(map(str, parts)))
+    if len(words) > 2 or not all(re.fullmatch(rf"-?\d{{1,{_MAX_DIGITS}}}", word) for word in words):
+        raise ValueError("no rational number")
+    return Fraction(*map(int, words))
 
 
 #: How a file with an ending is read.

@@ -276,7 +276,7 @@ def _equations(layer: SingleLayer) -> tuple[Polynomial, ...]:
     with by_default():
         ideal = compute_ideal(layer, MAX_DEGREE)
     ring = coordinate_ring(layer)
-    return tuple(equation.polynomial(ring).primitive() for equation in ideal.equations())
+    return tuple(equation.polynomial(ring).primitive() for equation in ideal)
 
 
 def _independent(layer: SingleLayer, equations: Sequence[Polynomial]) -> tuple[Polynomial, ...]:

@@ -6,19 +6,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.architectures import Architecture, as_layer
+from agattn.algebra.polynomial import Polynomial
+from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.reading import READERS, read_printed, script_words, written_by
 from agattn.engines.transcript import BEGIN, check_complete
 from agattn.engines.transcript import read as read_block
-from agattn.errors import AgattnError, InputError, TranscriptError
+from agattn.errors import InputError, TooLargeError, TranscriptError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.files import read_text
 from agattn.geometry.ideal.comparison import IdealComparison, Relation, compare
-from agattn.geometry.ideal.ideal import Ideal, compute_ideal
-from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
-from agattn.geometry.variety.coefficient_map import coefficient_map
+from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.ideal.model_ideal import compute_model_ideal
+from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import takes
 from agattn.sheet.data import Note, Sheet
@@ -54,7 +54,7 @@ class AnswerRead(Result, name="read"):
 
     def sheet(self) -> Sheet:
         """What was read, and how it stands to what is known."""
-        counts = (f"{len(v)} {k}" if isinstance(v, list) else f"{k} {v}" for k, v in self.answer.items())
+        counts = (f"{k} {len(v) if isinstance(v, list) else v}" for k, v in self.answer.items())
         read = f"{self.task} of {self.architecture.name}; read: {', '.join(counts)}"
         compared = self.comparison.sheet()
         return Sheet(read, (Note(compared.title, apart=False), *compared.parts))
@@ -88,34 +88,33 @@ def read(file: str | Path, architecture: Architecture, *, max_degree: int | None
     text = read_text(path)
     layer = as_layer(architecture)
     if (reader := READERS.get(path.suffix)) is not None:
-        generators = reader(text, _ring(architecture), path)
+        space = layer or coefficient_map(architecture)
+        ring = coordinate_ring(space) if isinstance(space, SingleLayer) else space.target
+        generators = reader(text, ring, path)
         answer: dict[str, Any] = {"generators": [f.macaulay2() for f in generators]}
-        return AnswerRead(
-            layer or architecture, IDEAL, answer, _compared(architecture, generators, max_degree)
-        )
+        return AnswerRead(layer or architecture, IDEAL, answer, _compared(space, generators, max_degree))
     problem, made = _answer(text, architecture, path)
     comparison = _checked(made)
     if comparison is None and problem.task == IDEAL:
-        comparison = _compared(architecture, made.polynomials["generators"], max_degree)
+        space = layer or coefficient_map(architecture)
+        comparison = _compared(space, made.polynomials["generators"], max_degree)
     return AnswerRead(layer or architecture, problem.task, made.as_json(), comparison or _by_value(made))
 
 
-def _ring(architecture: Architecture) -> PolynomialRing:
-    layer = as_layer(architecture)
-    return coefficient_map(architecture).target if layer is None else coordinate_ring(layer)
-
-
 def _compared(
-    architecture: Architecture, generators: tuple[Polynomial, ...], degree: int | None
+    space: SingleLayer | CoefficientMap, generators: tuple[Polynomial, ...], degree: int | None
 ) -> IdealComparison:
-    """How an ideal stands to that of M̄, in the degrees of its generators."""
+    """How an ideal stands to that of M̄, in the degrees of its generators.
+
+    Raises:
+        InputError: if the image of a model is no cone.
+    """
     due = degree or max([LEAST_DEGREE, *(f.degree() for f in generators)])
-    layer = as_layer(architecture)
-    known: Ideal | ModelIdeal
-    if layer is not None:
-        known = compute_ideal(layer, due)
-    else:
-        known = compute_model_ideal(coefficient_map(architecture), due)
+    if isinstance(space, SingleLayer):
+        return compare(compute_ideal(space, due), generators)
+    known = compute_model_ideal(space, due)
+    if known.affine:
+        raise InputError(f"the image of {known.name} is no cone; ideals of cones are compared alone")
     return compare(known, generators)
 
 
@@ -157,7 +156,7 @@ def _by_value(answer: Answer) -> IdealComparison:
     task, architecture = answer.problem.origin, answer.problem.architecture
     value, native = task.read(answer), None
     if task.native is not None:
-        with suppress(AgattnError):
+        with suppress(InputError, TooLargeError, UndecidedError):
             native = task.native(architecture)
     if native is None:
         facts = native_facts(answer.problem)

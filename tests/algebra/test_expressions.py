@@ -77,5 +77,5 @@ def test_equations_in_sympy_vanish_on_the_layer():
         for i in range(2)
         for j in range(i, 2)
     }
-    equations = [sympy.sympify(equation) for equation in ag.ideal(layer, max_degree=4).equations()]
+    equations = [sympy.sympify(equation) for equation in ag.ideal(layer, max_degree=4)]
     assert equations and all(sympy.expand(equation.subs(values)) == 0 for equation in equations)

@@ -17,6 +17,8 @@ from agattn.engines.emit import emit
 from agattn.engines.locate import locate
 from agattn.engines.reading import read_script
 from agattn.errors import InputError, TranscriptError
+from agattn.evidence import Evidence
+from agattn.geometry.ideal.comparison import compare
 from agattn.geometry.ideal.export import export
 from agattn.systems.catalogue import build
 from agattn.verification.reading import read
@@ -45,6 +47,8 @@ def test_the_round_trip_by_hand(tmp_path, engine, task, machine):
     command = there.engine.command(there.path, script)
     printed = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     assert relation(tmp_path, "i.out", printed.stdout) == "equal"
+    says = "the ideal of M̄" if task == "implicit-ideal" else "what is known natively"
+    assert says in read(tmp_path / "i.out", LAYER).summary()
     damaged = printed.stdout.replace("dimension: 4", "dimension: 3").replace(": 6", ": 7")
     if damaged != printed.stdout and not machine:
         assert relation(tmp_path, "j.out", damaged) == "different"
@@ -77,8 +81,27 @@ def test_models(tmp_path):
     assert relation(tmp_path, "i.m2", "ideal(y_1*y_3 - y_2^2)", model) == "equal"
     assert relation(tmp_path, "i.sing", "y(1)*y(3)+y(2)^2", model) == "not contained"
 
+    with pytest.raises(InputError, match="is no cone"):
+        affine = ag.PolynomialMap(lambda a: [a + 1, a * a], {"a": ()})
+        relation(tmp_path, "i.m2", "ideal(y_1^2 - y_2)", affine)
+
+
+def test_an_answer_says_no_more_than_is_known(tmp_path):
+    (tmp_path / "i.m2").write_text(f"ideal({MINORS[0]} + ({MINORS[0]})*y_(1,1,1,1))")
+    comparison = read(tmp_path / "i.m2", LAYER).comparison
+    assert comparison.summary() == "contained: all its generators vanish on M"
+    known = ag.ideal(LAYER, 2)
+    generators = [f.polynomial(known.ring) for f in known]
+    pieces = tuple(piece.replace(evidence=Evidence.MODULAR) for piece in known.degrees)
+    assert compare(known, generators).evidence is Evidence.PROVED
+    assert compare(known.replace(degrees=pieces), generators).evidence is Evidence.MODULAR
+    wrong = compare(known.replace(degrees=pieces), [*generators, known.ring.gens[0]])
+    assert (wrong.extra, wrong.evidence) == ("y_(1,1,1,1)", Evidence.PROVED)
+
 
 def test_documents(tmp_path):
+    one_token = ag.SingleLayer(2, 1, t=1)
+    assert relation(tmp_path, "z.json", export(ag.ideal(one_token, 4), "json"), one_token) == "equal"
     assert relation(tmp_path, "i.json", export(ag.ideal(LAYER, 2), "json")) == "equal"
     for form, ending in (("macaulay2", "m2"), ("singular", "sing")):
         assert relation(tmp_path, f"i.{ending}", export(ag.ideal(LAYER, 2), form)) == "equal"
@@ -119,11 +142,26 @@ def test_macaulay2_and_we_read_each_others_mrdi(tmp_path):
         ("i.m2", "ZZ/7[x]\nideal()", "characteristic 7"),
         ("i.m2", "", "expected an ideal, such as"),
         ("i.m2", "ideal(2/0)", "a division by zero"),
+        ("i.m2", "ideal(y_(1,1,1,1) // 2)", r"expected .*'/'"),
+        ("i.sing", "ideal I = y(1)(1)(1)(1)--y(1)(1)(1)(2);", "column 25: expected a number"),
+        ("i.m2", "ideal(" + "(" * 200000, "more than 100 brackets in brackets"),
+        ("i.m2", "ideal((y_(1,1,1,1)+y_(1,1,1,2)+y_(1,2,1,1)+y_(1,2,2,2))^200)", "exponent 200 is too large"),
         ("i.m2", "ideal((y_(1,1,1,1)+1)^1000000)", "the exponent 1000000 is too large"),
         ("i.m2", "I = value get x", "expected a number, a coordinate or"),
         ("i.json", "[1, 2]", 'expected {"generators"'),
         ("i.json", "{", "is not JSON"),
+        (
+            "i.json",
+            '{"coordinates": [[1,1,1,1]], "modules": [{"equations": [[[0.5, [[0, 1]]]]]}]}',
+            "is no ideal",
+        ),
         ("i.mrdi", "{}", "no ideal of polynomials over QQ"),
+        (
+            "i.mrdi",
+            '{"_type": {"name": "MPolyIdeal", "params": "r"}, "data": [[[["1"], "1"]]], "_refs": {"r": '
+            '{"_type": {"params": {"_type": "QQBarField"}}, "data": {"symbols": ["y[1,1,1,1]"]}}}}',
+            "no ideal of polynomials over QQ",
+        ),
         ("i.out", "nothing", "does not say what it answers"),
         ("i.out", "agattn emit implicit-ideal --engine singular -d 2 -o 1 -a 1", "has no answer"),
     ],

@@ -52,7 +52,7 @@ def test_the_vectors_are_tangent():
     names = coordinates(LAYER)
     p = dict(zip(names, coefficients(LAYER, shown.A, shown.V), strict=True))
     checked = 0
-    for equation in compute_ideal(LAYER, 3).equations():
+    for equation in compute_ideal(LAYER, 3):
         f = equation.polynomial()
         at = [p[tuple(v.indices)] for v in f.ring.variables]
         assert f(*at) == 0

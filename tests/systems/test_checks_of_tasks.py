@@ -182,7 +182,7 @@ def test_a_point_that_stands_for_no_stratum_says_nothing_of_the_singular_locus()
 def test_equations_of_a_layer_are_as_many_as_are_known():
     problem, other = (build("implicit-ideal", LAYER, p) for p in (0, P))
     y = ring_of(problem).gens[0]
-    [quartic] = (e.polynomial(y.ring) for e in compute_ideal(LAYER, 4).equations())
+    [quartic] = (e.polynomial(y.ring) for e in compute_ideal(LAYER, 4))
 
     def said(degree, *forms, asked=problem):
         return refusal(asked, {"dimension": 5, "degree": degree}, {"generators": forms})
@@ -216,7 +216,7 @@ def test_equations_of_the_rank_one_locus():
 def test_named_equations_hold_and_are_all_where_that_is_known():
     problem = build("named-equations", LAYER)
     ring = ring_of(problem)
-    [quartic] = (e.polynomial(ring) for e in compute_ideal(LAYER, 4).equations())
+    [quartic] = (e.polynomial(ring) for e in compute_ideal(LAYER, 4))
 
     def said(number, *forms, asked=problem):
         return refusal(asked, {"number": number}, {"generators": forms})

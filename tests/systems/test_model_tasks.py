@@ -134,7 +134,7 @@ def test_equations(singular, model, dimension, degree, generators):
 def test_two_heads_have_no_equations_to_degree_4(singular):
     """One head has a quartic; two fill the space of all six coordinates."""
     answer = answered(singular, "implicit-ideal", HEADS, max_degree=4)
-    assert not answer.polynomials["generators"] and not list(ag.ideal(HEADS, 4).equations())
+    assert not answer.polynomials["generators"] and not list(ag.ideal(HEADS, 4))
     assert ag.dimension(HEADS).lower_bound == 6
 
 
@@ -252,7 +252,7 @@ def test_the_ideal_by_elimination_is_the_native_one(singular):
         native, found = (ag.ideal(model, 3, engine) for engine in ("native", "singular"))
         native_degrees = [row.replace(way=None) for row in native.degrees]
         assert [*found.degrees] == native_degrees and found.whole is not None and found.method == "singular"
-        assert {str(f) for f in found.equations()} == {str(f) for f in native.equations()}
+        assert {str(f) for f in found} == {str(f) for f in native}
         assert (found.dimension, found.degree) == {CUBIC: (2, 3), LINEAR: (3, 2)}[model]
         assert str(found) == str(native).replace(" to degree 3", "")
     cubic = [ROOT / "examples" / "maps.py:cubic", "--engine", "singular"]

@@ -13,12 +13,12 @@ from itertools import combinations_with_replacement
 from math import comb
 from typing import Literal
 
-import flint
 import networkx as nx
 import numpy as np
 
-from agattn.algebra.polynomial import Exponents, Polynomial, PolynomialRing, Variable
-from agattn.evidence import Evidence
+from agattn.algebra.echelon import sparse_rows
+from agattn.algebra.polynomial import Exponents, Polynomial
+from agattn.evidence import Evidence, weakest
 from agattn.geometry.ideal.generation import generated_in
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal
@@ -38,7 +38,7 @@ MOST_PRODUCTS, LARGEST_BLOCK = 100_000, 3000
 _WORDS = {
     "equal": "equal: it is the ideal of M̄",
     "equal so far": "equal so far: both have the same equations to degree {degree}; I(M̄) may need more",
-    "contained": "contained: all its generators vanish on M, and it misses equations",
+    "contained": "contained: all its generators vanish on M",
     "larger": "larger: it has all equations of M̄, and a generator that does not vanish on M",
     "not contained": "not contained: a generator does not vanish on M",
     "different": "different from what is known",
@@ -58,6 +58,9 @@ class IdealComparison(Result, name="comparison"):
     open: str = ""  # why nothing was said of missing equations
 
     def summary(self) -> str:
+        """How the two stand to each other; of an answer that is no ideal, whether it is the native one."""
+        if self.relation == "equal" and not self.degree:  # of other answers than an ideal
+            return "equal to what is known natively"
         return _WORDS[self.relation].format(degree=self.degree)
 
     def sheet(self) -> Sheet:
@@ -81,7 +84,7 @@ def compare(known: Ideal | ModelIdeal, generators: Sequence[Polynomial]) -> Idea
 
     >>> import agattn as ag
     >>> quartic = ag.ideal(ag.SingleLayer(2, 1), max_degree=4)
-    >>> [f] = [equation.polynomial(ring_of(quartic)) for equation in quartic.equations()]
+    >>> [f] = [equation.polynomial(quartic.ring) for equation in quartic]
     >>> compare(quartic, [f]).relation, compare(quartic, [f * f]).relation
     ('equal', 'contained')
     >>> compare(quartic, [f + f.ring.gens[0] ** 4]).relation
@@ -89,7 +92,7 @@ def compare(known: Ideal | ModelIdeal, generators: Sequence[Polynomial]) -> Idea
     """
     image = _image(known)
     extra, at = _outside(generators, image)
-    equations = [equation.polynomial(ring_of(known)) for equation in known.equations()]
+    equations = [equation.polynomial(known.ring) for equation in known]
     missing, reason = None, ""
     try:
         missing = _first_missing(equations, generators)
@@ -104,7 +107,7 @@ def compare(known: Ideal | ModelIdeal, generators: Sequence[Polynomial]) -> Idea
         relation = "equal" if _is_complete(known) else "equal so far"
     return IdealComparison(
         relation,
-        known.degrees[0].evidence if known.characteristic else Evidence.PROVED,
+        Evidence.PROVED if extra is not None else weakest(piece.evidence for piece in known.degrees),
         None if missing is None else missing.macaulay2(),
         None if extra is None else extra.macaulay2(),
         known.max_degree,
@@ -119,12 +122,6 @@ def _is_complete(known: Ideal | ModelIdeal) -> bool:
         return True
     bound = generated_in(known.layer) if isinstance(known, Ideal) else None
     return bound is not None and bound.degree <= known.max_degree
-
-
-def ring_of(known: Ideal | ModelIdeal) -> PolynomialRing:
-    """The ring of polynomials in all coordinates of an ideal."""
-    letter = known.layer.letter if isinstance(known, Ideal) else known.source.letter
-    return PolynomialRing([Variable(letter, index) for index in known.coordinates])
 
 
 def _image(known: Ideal | ModelIdeal) -> list[Polynomial]:
@@ -170,9 +167,9 @@ def _first_missing(equations: Sequence[Polynomial], generators: Sequence[Polynom
         by_degree.setdefault(equation.degree(), []).append(equation)
     for n, due in sorted(by_degree.items()):
         products = [*_products(generators, n)]
-        whole = _rank([*products, *(f.integer_terms for f in due)])
-        if whole > _rank(products):
-            return next(f for f in due if _rank([*products, f.integer_terms]) > _rank(products))
+        own = _rank(products)
+        if _rank([*products, *(f.integer_terms for f in due)]) > own:
+            return next(f for f in due if _rank([*products, f.integer_terms]) > own)
     return None
 
 
@@ -186,9 +183,10 @@ def _products(generators: Sequence[Polynomial], n: int) -> Iterator[Terms]:
     if many > MOST_PRODUCTS:
         raise _TooManyError(f"{many} products of degree {n}: what is missing was not looked for")
     for k, f in lower:
+        terms = f.integer_terms.items()
         for chosen in combinations_with_replacement(range(len(f.ring)), k):
             shift = [chosen.count(place) for place in range(len(f.ring))]
-            yield {tuple(map(int.__add__, exponents, shift)): c for exponents, c in f.integer_terms.items()}
+            yield {tuple(map(int.__add__, exponents, shift)): c for exponents, c in terms}
 
 
 def _rank(rows: Sequence[Terms]) -> int:
@@ -203,12 +201,7 @@ def _rank(rows: Sequence[Terms]) -> int:
     total = 0
     for block in nx.connected_components(joined):
         numbers = [n for n in block if isinstance(n, int)]
-        columns = {column: k for k, column in enumerate(c for c in block if not isinstance(c, int))}
-        if max(len(numbers), len(columns)) > LARGEST_BLOCK:
+        if max(len(numbers), len(block) - len(numbers)) > LARGEST_BLOCK:
             raise _TooManyError("too many products of one degree: what is missing was not looked for")
-        matrix = flint.fmpz_mat(len(numbers), len(columns))
-        for i, n in enumerate(numbers):
-            for column, c in rows[n].items():
-                matrix[i, columns[column]] = c
-        total += matrix.rank()
+        total += sparse_rows([rows[n] for n in numbers]).rank()
     return total

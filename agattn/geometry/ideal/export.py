@@ -26,7 +26,6 @@ from agattn.geometry.ideal.equations import EquationModule
 from agattn.geometry.ideal.ideal import Ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, MultidegreeEquations
 from agattn.geometry.ideal.torus_weights import list_coordinates
-from agattn.geometry.variety.coordinates import coordinate_ring
 
 #: The formats by name: the mark that opens a comment, how variables and polynomials are written, and what
 #: stands between variables.
@@ -73,9 +72,7 @@ def export(ideal: Ideal | ModelIdeal, form: str, characteristic: int = 0) -> str
         raise InputError(f"there is no format {form!r}; use one of {', '.join(FORMATS)}, json, mrdi")
     if isinstance(ideal, Ideal):
         list_coordinates(ideal.layer)  # refuses a layer with too many coordinates
-        ring = coordinate_ring(ideal.layer)
-    else:
-        ring = PolynomialRing([Variable("y", index) for index in ideal.coordinates])
+    ring = ideal.ring
     polynomials: Groups = [
         (module, [equation.polynomial(ring) for equation in module]) for module in ideal.generators
     ]

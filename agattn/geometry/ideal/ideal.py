@@ -28,7 +28,7 @@ import flint
 
 from agattn.algebra.characters import Partition, module_dimension, module_name, partitions, specht_dimension
 from agattn.algebra.echelon import rational_matrix
-from agattn.algebra.polynomial import Polynomial
+from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.architectures.model_file import Studied
@@ -58,7 +58,7 @@ from agattn.geometry.ideal.weight_spaces import (
     seconds_by_modules,
     seconds_by_weights,
 )
-from agattn.geometry.variety.coordinates import Coordinate, coordinates
+from agattn.geometry.variety.coordinates import Coordinate, coordinate_ring, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.limits import limits, takes
 from agattn.memory import allow
@@ -219,6 +219,11 @@ class IdealByDegree(Described, Sequence[Equation]):
         raise NotImplementedError
 
     @property
+    def ring(self) -> PolynomialRing:
+        """The ring of polynomials in all coordinates."""
+        raise NotImplementedError
+
+    @property
     def generators(self) -> Sequence[Iterable[Equation]]:
         """The groups of minimal generators."""
         raise NotImplementedError
@@ -248,15 +253,11 @@ class IdealByDegree(Described, Sequence[Equation]):
             raise InputError(f"degree {n} was not computed; this ideal is known to degree {self.max_degree}")
         return self.degrees[n - 1]
 
-    def equations(self) -> Iterator[Equation]:
-        """All minimal generators, one by one."""
+    def __iter__(self) -> Iterator[Equation]:
         if self.whole is not None:
             yield from self.whole
         for group in self.generators:
             yield from group
-
-    def __iter__(self) -> Iterator[Equation]:
-        return self.equations()
 
     def __len__(self) -> int:
         return sum(self.generators_by_degree.values())
@@ -295,7 +296,7 @@ class IdealByDegree(Described, Sequence[Equation]):
         if self.characteristic:
             raise InputError(f"the ideal is over ZZ/{self.characteristic}; only an ideal over QQ decides")
         values = dict(zip(self.coordinates, point, strict=True))
-        return not any(equation.value(values) for equation in self.equations())
+        return not any(equation.value(values) for equation in self)
 
     def listing(self) -> Sheet:
         """What a terminal shows: the degrees, and equations of every group of minimal generators."""
@@ -413,6 +414,11 @@ class Ideal(IdealByDegree, Result, name="ideal", eq=False):
     def architecture(self) -> Studied:
         """The layer, or the network of one layer that was given."""
         return self.given or self.layer
+
+    @property
+    def ring(self) -> PolynomialRing:
+        """The ring of polynomials in all coordinates."""
+        return coordinate_ring(self.layer)
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:

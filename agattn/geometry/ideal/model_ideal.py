@@ -6,7 +6,7 @@ r"""The ideal of the neuromanifold of any polynomial model, up to a degree.
 >>> ideal = compute_model_ideal(coefficient_map(cubics), max_degree=4)
 >>> print(ideal)
 Ideal of 3×1 → perceptron 3,1 (degree 3) to degree 4: 1 quartic
->>> [aronhold] = ideal.equations()
+>>> [aronhold] = ideal
 >>> len(aronhold.terms), ideal.degrees[3].evidence
 (25, <Evidence.PROVED: 'proved'>)
 
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import comb
 
-from agattn.algebra.polynomial import Polynomial, Variable
+from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.calls import positive_integer
 from agattn.evidence import Evidence, Method
@@ -163,6 +163,11 @@ class ModelIdeal(IdealByDegree, Result, name="ideal", eq=False):
     @property
     def generators(self) -> tuple[MultidegreeEquations, ...]:
         return self.found
+
+    @property
+    def ring(self) -> PolynomialRing:
+        """The ring of polynomials in all coordinates."""
+        return PolynomialRing([Variable(self.source.letter, index) for index in self.coordinates])
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:

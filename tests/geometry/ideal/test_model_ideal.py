@@ -131,14 +131,14 @@ def test_generators_of_the_literature_are_proved(name):
     ideal = ag.ideal(model, len(expected))
     assert [piece.minimal_generators for piece in ideal.degrees] == expected
     assert {piece.evidence for piece in ideal.degrees} == {Evidence.PROVED}
-    assert len(list(ideal.equations())) == sum(expected)
+    assert len(list(ideal)) == sum(expected)
 
 
 def test_the_first_equations_of_a_grassmannian_and_of_a_cubic_curve():
-    [pluecker] = ag.ideal(minors(4), 2).equations()
+    [pluecker] = ag.ideal(minors(4), 2)
     assert str(pluecker) == "y_3*y_4 - y_2*y_5 + y_1*y_6"
     curve = ag.ideal(LITERATURE["the same, affine"][0], 2)
-    assert {str(equation) for equation in curve.equations()} == {
+    assert {str(equation) for equation in curve} == {
         "-y_1^2 + y_0*y_2", "-y_1*y_2 + y_0*y_3", "-y_2^2 + y_1*y_3"
     }  # fmt: skip
     assert curve.affine and curve.dimension == 1 and curve.as_json()["ambient"] == 3
@@ -255,7 +255,7 @@ def test_random_maps_against_brute_force(given_map):
     at_most = found if ideal.affine else [1 + n for n in accumulate(found)]
     assert at_most == [n for n, _ in brute_force([source.ring.one(), *source.polynomials], 3)]
     values = dict(zip(ideal.coordinates, polynomials, strict=True))
-    for equation in ideal.equations():
+    for equation in ideal:
         f = equation.polynomial()
         assert not f.compose([values[v.indices] for v in f.ring.variables])
 
@@ -295,7 +295,7 @@ def test_the_general_way_finds_the_same_ideal_as_that_of_the_layer(sizes):
         return terms
 
     # Both vanish on the layer, and with what follows from them have the dimension of all that does.
-    for equations in ([e.terms for e in own.equations()], [of_layer(e) for e in ideal.equations()]):
+    for equations in ([e.terms for e in own], [of_layer(e) for e in ideal]):
         assert all(Equation(terms).vanishes_on(layer) for terms in equations)
         for n in range(2, last + 1):
             columns = {m: k for k, m in enumerate(combinations_with_replacement(own.coordinates, n))}
@@ -411,7 +411,7 @@ def test_monomials_are_as_independent_on_the_slice_as_everywhere(model, free, mo
 def test_a_function_that_is_0(zero, equations):
     """Its image is a point: without coordinates where there are inputs, else with all of them 0."""
     ideal = ag.ideal(zero, 3)
-    assert list(map(str, ideal.equations())) == equations
+    assert list(map(str, ideal)) == equations
     assert [piece.hilbert_function for piece in ideal.degrees] == [0, 0, 0]
     assert all(piece.evidence is Evidence.PROVED for piece in ideal.degrees)
     found = ag.singularities(zero)
@@ -433,7 +433,7 @@ CONSTANTS = [
 def test_an_output_that_is_constant_has_an_equation(function, dimension, equations):
     ideal = ag.ideal(ag.PolynomialMap(function, {"s": max(dimension, 1)}), 2)
     assert ideal.affine and ideal.dimension == dimension
-    assert sorted(map(str, ideal.equations())) == sorted(equations)
+    assert sorted(map(str, ideal)) == sorted(equations)
     assert {piece.evidence for piece in ideal.degrees} == {Evidence.PROVED}
 
 
@@ -446,7 +446,7 @@ def test_engines_find_the_same_equations_of_maps_with_constant_outputs(engine, f
     ring = theirs[0].ring
     projective = PolynomialRing([Variable("y", (0,)), *ring.variables])
     affine = [ring.one(), *ring.gens]
-    ours = [equation.polynomial(projective).compose(affine) for equation in ag.ideal(model, 3).equations()]
+    ours = [equation.polynomial(projective).compose(affine) for equation in ag.ideal(model, 3)]
     variables = sympy.symbols([variable.name for variable in ring.variables])
     assert sympy.groebner(ours, *variables) == sympy.groebner(theirs, *variables)
 

@@ -42,7 +42,7 @@ def tangent_dimension(dims: tuple[int, int], a: int, A: Any, V: Any, limit: bool
     y = [Fraction(0) if limit and is_linear else Fraction(x)
          for x, is_linear in zip(point, linear, strict=True)]  # fmt: skip
     at = {(k,): x for k, x in enumerate(y, 1)}
-    gradients = [equation.gradient(at) for equation in found.equations()]
+    gradients = [equation.gradient(at) for equation in found]
     return len(y) - rational_rank([[gradient.get(k, 0) for k in at] for gradient in gradients])
 
 

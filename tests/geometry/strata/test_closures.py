@@ -70,7 +70,7 @@ def test_equations_hold_on_the_closure_and_on_no_other_stratum(layer):
     for stratum in strata(layer)[1:]:
         ideal = compute_stratum_ideal(layer, stratum, 4)
         assert {piece.evidence for piece in ideal.degrees} == {Evidence.PROVED}
-        equations = [*ideal.equations()]
+        equations = [*ideal]
         assert len(equations) == sum(piece.minimal_generators for piece in ideal.degrees)
         for other in strata(layer):
             A, V = (np.array(matrix, dtype=object) for matrix in representative(layer, other))
