@@ -155,6 +155,11 @@ def test_macaulay2_and_we_read_each_others_mrdi(tmp_path):
             '{"coordinates": [[1,1,1,1]], "modules": [{"equations": [[[0.5, [[0, 1]]]]]}]}',
             "is no ideal",
         ),
+        (
+            "i.json",
+            '{"coordinates": [[1,1,1,1]], "modules": [{"equations": [[[1, []], [2, []]]]}]}',
+            "no ideal",
+        ),
         ("i.mrdi", "{}", "no ideal of polynomials over QQ"),
         (
             "i.mrdi",
