@@ -208,7 +208,7 @@ class Verdict(Result, extensible=True):
     def in_brief(self) -> str:
         """What the claim says, with what was computed, in some ten words; why, where it is undecided."""
         if self.status is Status.UNDECIDED:
-            return textwrap.shorten(self.witness, 100, placeholder=" …")
+            return textwrap.shorten(self.witness, max(30, 58 - len(self.label)), placeholder=" …")
         computed = plain(self.computed)
         parts = computed if isinstance(computed, dict) else {}
         named = {key: _in_words(value) for key, value in parts.items()}

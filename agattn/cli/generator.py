@@ -477,7 +477,7 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words after the name, and keep them for what a result tells to type next."""
         typed = [*args]
-        ctx.meta[WORDS] = shlex.join([*ctx.command_path.split(), *args])
+        ctx.meta[WORDS] = shlex.join([*ctx.command_path.split(), *typed])
         try:
             return super().parse_args(ctx, args)
         except (click.NoSuchOption, click.MissingParameter) as error:

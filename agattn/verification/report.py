@@ -116,16 +116,15 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         engines = [f"asked: {', '.join(self.engines)}"] * bool(self.runs)
         yield Note(f"{', '.join([*words, *engines])}\n", apart=False)
         alike: dict[tuple[Status, str, str], list[Verdict]] = {}
-        for verdict in self.verdicts:
+        shown = [verdict for verdict in self.verdicts if verdict.status in SHOWN]
+        for verdict in sorted(shown, key=lambda verdict: SHOWN.index(verdict.status)):
             key = verdict.status, str(verdict.evidence or ""), verdict.in_brief
             alike.setdefault(key, []).append(verdict)
         rows: list[tuple[Cell, ...]] = []
-        for status in SHOWN:
-            for (of, known, says), group in alike.items():
-                if of is status:
-                    labels = ", ".join(verdict.label for verdict in group)
-                    rows += [(Word(str(status)), known, f"{labels.ljust(8)} {says}")]
-                    rows += [("", "", f"{'':8} {group[0].exception}")] * bool(group[0].exception)
+        for (status, known, says), group in alike.items():
+            labels = ", ".join(verdict.label for verdict in group)
+            rows += [(Word(str(status)), known, f"{labels.ljust(8)} {says}")]
+            rows += [("", "", f"{'':8} {group[0].exception}")] * bool(group[0].exception)
         if rows:
             yield Table("", ("", "", Wide("")), tuple(rows), ruled=False, where="terminal")
         yield from (Note(f"trouble: {trouble}") for trouble in dict.fromkeys(self.troubles))
