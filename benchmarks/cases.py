@@ -214,7 +214,7 @@ def an_ideal(number: int) -> tuple[float, Any]:
 
     def written() -> Any:
         found = ag.ideal(architecture, degree)
-        assert sum(1 for _ in found.equations()) == sum(piece.minimal_generators for piece in found.degrees)
+        assert sum(1 for _ in found) == sum(piece.minimal_generators for piece in found.degrees)
         return found
 
     return timed(written)

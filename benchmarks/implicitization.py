@@ -76,7 +76,7 @@ def find(d, d_out, a, degree):
     ideal = compute_ideal(layer, degree)
     assert all(module.highest.terms for module in ideal.generators)
     if way == "all":
-        assert sum(1 for _ in ideal.equations()) == sum(piece.minimal_generators for piece in ideal.degrees)
+        assert sum(1 for _ in ideal) == sum(piece.minimal_generators for piece in ideal.degrees)
     return ideal
 find(2, 1, 1, 2)  # imports
 start = time.process_time()

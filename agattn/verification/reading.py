@@ -54,7 +54,7 @@ class AnswerRead(Result, name="read"):
 
     def sheet(self) -> Sheet:
         """What was read, and how it stands to what is known."""
-        counts = (f"{k} {len(v) if isinstance(v, list) else v}" for k, v in self.answer.items())
+        counts = (f"{len(v)} {k}" if isinstance(v, list) else f"{k} {v}" for k, v in self.answer.items())
         read = f"{self.task} of {self.architecture.name}; read: {', '.join(counts)}"
         compared = self.comparison.sheet()
         return Sheet(read, (Note(compared.title, apart=False), *compared.parts))
