@@ -34,6 +34,10 @@ if TYPE_CHECKING:
         Skip,
         Sum,
     )
+    from agattn.checkpoints.coefficients import rlct
+    from agattn.checkpoints.coefficients import rlct as learning_coefficient
+    from agattn.checkpoints.head_geometry import classify
+    from agattn.checkpoints.published import from_config
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
     from agattn.engines.emit import emit_task as emit
@@ -56,10 +60,6 @@ if TYPE_CHECKING:
     from agattn.geometry.singular_points.singularities import singularities
     from agattn.geometry.strata.strata import Stratum
     from agattn.geometry.strata.tangent import tangent_space
-    from agattn.heads.coefficients import rlct
-    from agattn.heads.coefficients import rlct as learning_coefficient
-    from agattn.heads.head_geometry import classify
-    from agattn.heads.published import from_config
     from agattn.reports.figures import figure
     from agattn.reports.report import report
     from agattn.verification.certificate import certificate

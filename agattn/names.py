@@ -70,7 +70,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Compute the exact dimension of any network.",
             (
                 "agattn.claims.network_dimension:DimensionByPaper",
-                "agattn.heads.transformers:TransformerDimension",
+                "agattn.checkpoints.transformers:TransformerDimension",
             ),
         ),
         "identifiability": VerbEntry(
@@ -103,7 +103,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             (f"{_GEOMETRY}.singular_points.singularities:Singularities",),
         ),
         "rlct": VerbEntry(
-            "agattn.heads.coefficients:rlct",
+            "agattn.checkpoints.coefficients:rlct",
             "Compute learning coefficients: of one layer exactly, of other models by bounds.",
             (
                 f"{_GEOMETRY}.learning_coefficients.learning_coefficients:WeightsCoefficient",
@@ -128,9 +128,9 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
     },
     "Weights in hand": {
         "classify": VerbEntry(
-            "agattn.heads.head_geometry:classify",
+            "agattn.checkpoints.head_geometry:classify",
             "Place the heads of a checkpoint on the neuromanifold.",
-            ("agattn.heads.head_geometry:PlacedHead", "agattn.heads.head_geometry:HeadTable"),
+            ("agattn.checkpoints.head_geometry:PlacedHead", "agattn.checkpoints.head_geometry:HeadTable"),
         ),
         "fiber": VerbEntry(
             f"{_GEOMETRY}.identifiability.network_fibers:fiber",
@@ -226,7 +226,9 @@ VERBS: Mapping[str, VerbEntry] = {
         command="agattn critical-points --weights",
     ),
     "degree": VerbEntry("agattn.verification.ideal:degree", command="agattn ideal"),
-    "from_config": VerbEntry("agattn.heads.published:from_config", command="agattn dimension FILE.json"),
+    "from_config": VerbEntry(
+        "agattn.checkpoints.published:from_config", command="agattn dimension FILE.json"
+    ),
     "hilbert_function": VerbEntry("agattn.verification.ideal:hilbert_function", command="agattn ideal"),
     "invariants": VerbEntry(f"{_GEOMETRY}.ideal.invariants:invariants", command="agattn ideal --invariants"),
     "learning_coefficient": COMMANDS["rlct"]._replace(command="agattn rlct"),

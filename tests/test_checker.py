@@ -530,7 +530,13 @@ def test_files_and_the_standard_input_are_read_up_to_their_limit(tmp_path, monke
     assert why_not(check, {"format": checker.FORMAT, "about": "x", **dict.fromkeys(
         ("d", "d_out", "a", "dimension", "strata"), 1), "claims": [{"id": "lemma-3.1", "verdict": "confirmed",
         "fails_at": [1]}]}) == "something else stands where an array belongs"  # fmt: skip
-    heads = {"id": "agattn.heads-not-closed", "verdict": "confirmed", "y": [], "heads": [], "obstruction": 5}
+    heads = {
+        "id": "agattn.heads-not-closed",
+        "verdict": "confirmed",
+        "y": [],
+        "heads": [],
+        "obstruction": 5,
+    }
     document = {"format": checker.FORMAT, "about": "", "d": 2, "d_out": 2, "a": 1, "h": 0, "claims": [heads]}
     assert why_not(check, document) == "it does not have the form of a certificate"
 

@@ -40,8 +40,8 @@ from agattn.sheet.result import Key, Result, key
 from agattn.systems.network_tasks import DIMENSION
 
 if TYPE_CHECKING:
-    from agattn.heads.published import Published
-    from agattn.heads.transformers import TransformerDimension
+    from agattn.checkpoints.published import Published
+    from agattn.checkpoints.transformers import TransformerDimension
 
 HEADS = Hypothesis[DeepNetwork](
     "several heads, or values of restricted rank",
@@ -186,8 +186,8 @@ def dimension(architecture: Architecture | Published) -> DimensionByPaper | Tran
     (143359, 'theorem-3.2')
     """
     if not hasattr(architecture, "as_network"):  # as all architectures have
-        from agattn.heads.published import Published
-        from agattn.heads.transformers import transformer_dimension
+        from agattn.checkpoints.published import Published
+        from agattn.checkpoints.transformers import transformer_dimension
 
         if isinstance(architecture, Published):
             return transformer_dimension(architecture)

@@ -14,10 +14,10 @@ from agattn.architectures.composition import check_depth
 from agattn.architectures.jet import Jet
 from agattn.architectures.model_file import read_model
 from agattn.calls import positive_integer
+from agattn.checkpoints.published import from_config
 from agattn.cli.kinds import InputFile
 from agattn.errors import InputError
 from agattn.files import parsed, read_text
-from agattn.heads.published import from_config
 
 
 def whole_number(text: Any) -> Any:

@@ -11,6 +11,9 @@ import click
 
 from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
+from agattn.checkpoints.checkpoints import read_weights
+from agattn.checkpoints.coefficients import of_files
+from agattn.checkpoints.weight_files import WeightFile
 from agattn.cli.architecture import configured, whole_number, whole_numbers
 from agattn.cli.generator import Input, Option, Reply, Writes
 from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, EngineName, InputFile, Outputs, chosen, leave_out
@@ -25,9 +28,6 @@ from agattn.geometry.dimension.contact import contact_spectrum
 from agattn.geometry.ideal.export import ENDINGS, export
 from agattn.geometry.ideal.invariants import compare, last_degree
 from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
-from agattn.heads.checkpoints import read_weights
-from agattn.heads.coefficients import of_files
-from agattn.heads.weight_files import WeightFile
 from agattn.limits import Limits, limited, log
 from agattn.reports.drawing import Drawable
 from agattn.sheet.terminal import print_folded, show
@@ -214,7 +214,7 @@ def rlct(
         softmax: take a softmax head in place of a lightning head.
         curve: with FILE: λ at every tolerance.
     """
-    from agattn.heads.coefficients import rlct
+    from agattn.checkpoints.coefficients import rlct
 
     of_checkpoints = ("kv_heads", "match", "names")
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
@@ -245,7 +245,7 @@ def rlct(
 
 def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:
     """Both bounds on λ at the weights of a network or a model in files."""
-    from agattn.heads.coefficients import rlct
+    from agattn.checkpoints.coefficients import rlct
 
     network = architecture.as_network() or architecture
     if not files:

@@ -14,6 +14,8 @@ import click
 from agattn.algebra.rank import matrix_in, rank_of
 from agattn.architectures import SingleLayer
 from agattn.calls import positive_integer
+from agattn.checkpoints.checkpoints import read_weights
+from agattn.checkpoints.weight_files import WeightFile
 from agattn.cli.architecture import configured, whole_number
 from agattn.cli.generator import OPTIONS, Input, Option, Reply, Writes
 from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, Choice, InputFile, Outputs, Whole, chosen, leave_out
@@ -21,8 +23,6 @@ from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
 from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.weights import weights
-from agattn.heads.checkpoints import read_weights
-from agattn.heads.weight_files import WeightFile
 from agattn.limits import limited
 from agattn.reports.drawing import save
 from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
@@ -75,7 +75,7 @@ def classify(
     Args:
         output: write the table, as .jsonl a line for each head, or draw stable ranks by layer.
     """
-    from agattn.heads.head_geometry import classify
+    from agattn.checkpoints.head_geometry import classify
 
     table = classify(
         list(files), tolerance=tolerance, ignore=configured({"ignore": ignore})["ignore"], **given

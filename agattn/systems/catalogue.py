@@ -22,10 +22,10 @@ import flint
 
 from agattn.architectures import Architecture
 from agattn.calls import one_of, shown
+from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, TooLargeError, argument, nearest, worded
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.heads.weight_files import WeightFile
 from agattn.limits import limits, takes
 from agattn.systems import critical_tasks, ideal_tasks, layer_tasks, model_tasks, network_tasks
 from agattn.systems.points import point_of, slice_of, target_of

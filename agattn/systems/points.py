@@ -15,6 +15,7 @@ from agattn.algebra.scalars import is_exact, scalars
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import Array
 from agattn.calls import shown
+from agattn.checkpoints.weight_files import ENDINGS, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text
 from agattn.geometry.identifiability.fibers import fiber
@@ -24,7 +25,6 @@ from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero
 from agattn.geometry.strata.strata import Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.heads.weight_files import ENDINGS, WeightFile
 from agattn.systems.problem import Matrix, Point, matrix
 
 _MAX_DIGITS = 4000  # Python refuses to write longer integers by default

@@ -11,7 +11,7 @@ from typing import Any
 
 from agattn.claims import titled
 from agattn.documents import NAMES, schema
-from agattn.heads.families import Family, Switch, common, families
+from agattn.checkpoints.families import Family, Switch, common, families
 from agattn.names import COMMANDS
 
 

@@ -23,6 +23,8 @@ from agattn.algebra.matrices import read_matrix
 from agattn.algebra.matrix_io import load_matrix
 from agattn.architectures import SingleLayer
 from agattn.checker import UnreadableError, check, load
+from agattn.checkpoints.checkpoints import Checkpoint
+from agattn.checkpoints.weight_files import WeightFile
 from agattn.cli.architecture import Architectures
 from agattn.cli.commands import made
 from agattn.cli.main import cli, main
@@ -32,8 +34,6 @@ from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.grid import example, read_grid
 from agattn.experiments.studies.jobs import Job, read_lines, written
 from agattn.experiments.studies.study import study
-from agattn.heads.checkpoints import Checkpoint
-from agattn.heads.weight_files import WeightFile
 from agattn.systems.catalogue import build
 from agattn.systems.points import point_of, slice_of, target_of
 from agattn.verification.certificate import certify, dump

@@ -47,6 +47,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.protocol import as_parameters
 from agattn.calls import is_ranks, one_of, refuse_unless
+from agattn.checkpoints.head_geometry import head_geometry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.experiments.studies.jobs import Job
@@ -56,7 +57,6 @@ from agattn.experiments.training.teachers import Data, Teacher, TrainingLoss, si
 from agattn.geometry.dimension.formulas import network_dimension
 from agattn.geometry.identifiability.softmax import sensitivities
 from agattn.geometry.strata.strata import Stratum, distance_bounds, singular_by_ranks, strata
-from agattn.heads.head_geometry import head_geometry
 from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
 from agattn.sheet.result import UNSET, Count, Described, Key, Number, Result, UnsetType

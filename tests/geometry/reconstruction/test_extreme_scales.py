@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn.architectures import SingleLayer
+from agattn.checkpoints.head_geometry import head_geometry
 from agattn.geometry.identifiability.equivalence import equivalent
 from agattn.geometry.identifiability.fibers import fiber
 from agattn.geometry.identifiability.weights import weights
@@ -15,7 +16,6 @@ from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.reconstruction.separating_equations import find_violation
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.geometry.variety.coordinates import coefficients
-from agattn.heads.head_geometry import head_geometry
 
 SHAPES = st.sampled_from([(2, 1), (2, 2), (3, 1), (3, 2), (4, 3)])
 EXPONENTS = st.sampled_from([-300, -160, -40, 0, 40, 155, 300])

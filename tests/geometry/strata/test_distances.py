@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn import SingleLayer
+from agattn.checkpoints.head_geometry import head_geometry
 from agattn.geometry.strata.strata import Stratum, distance_bounds, representative, strata
 from agattn.geometry.variety.coefficient_norm import relative_change
-from agattn.heads.head_geometry import head_geometry
 
 LAYER = SingleLayer(3, 2)
 NONZERO = [s for s in strata(LAYER) if not s.is_zero]

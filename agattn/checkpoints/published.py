@@ -22,9 +22,9 @@ from typing import Any, Literal, NamedTuple
 from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import is_number, positive_integer, refuse_unless, shown
+from agattn.checkpoints.families import Family, common, find
 from agattn.errors import InputError, argument, nearest
 from agattn.files import about, parsed, read_text
-from agattn.heads.families import Family, common, find
 from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
 
 #: The layers of a model are listed one by one.

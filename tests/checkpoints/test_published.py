@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import agattn as ag
+from agattn.checkpoints.families import common, families
 from agattn.errors import InputError
-from agattn.heads.families import common, families
 
 HERE = Path(__file__).parent
 CONFIGS = json.loads((HERE / "configs.json").read_text())

@@ -8,9 +8,9 @@ import pytest
 from command_line import document
 
 import agattn as ag
+from agattn.checkpoints.published import LayerKind, Published
+from agattn.checkpoints.transformers import _groups, transformer_dimension
 from agattn.geometry.dimension.dimension import dimension
-from agattn.heads.published import LayerKind, Published
-from agattn.heads.transformers import _groups, transformer_dimension
 
 
 def small(kv_heads=2, rotary_pairs=0, kinds=None, **changed):

@@ -31,6 +31,9 @@ import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
+from agattn.checkpoints.checkpoints import Checkpoint, is_plain
+from agattn.checkpoints.families import common
+from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
 from agattn.files import about
@@ -52,9 +55,6 @@ from agattn.geometry.variety.coefficient_norm import (
     roots,
     value_gram,
 )
-from agattn.heads.checkpoints import Checkpoint, is_plain
-from agattn.heads.families import common
-from agattn.heads.weight_files import StateDict, WeightFile
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key

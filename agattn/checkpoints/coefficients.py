@@ -12,6 +12,8 @@ from msgspec import structs
 from agattn.algebra.scalars import TOLERANCE
 from agattn.architectures import Architecture, SingleLayer, one_layer
 from agattn.calls import shown
+from agattn.checkpoints.checkpoints import Checkpoint, refuse_counts
+from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, UndecidedError
 from agattn.geometry.identifiability.weights import Weights
 from agattn.geometry.learning_coefficients.brackets import Bracket, bracket
@@ -25,8 +27,6 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
     parameters,
     weights_coefficient,
 )
-from agattn.heads.checkpoints import Checkpoint, refuse_counts
-from agattn.heads.weight_files import WeightFile
 from agattn.limits import steps, takes
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from points_of_strata import scrambled
 
 from agattn.algebra.scalars import as_floats
 from agattn.architectures import SingleLayer
+from agattn.checkpoints.head_geometry import head_geometry
 from agattn.errors import InputError
 from agattn.geometry.identifiability.fibers import fiber
 from agattn.geometry.identifiability.weights import canonical_factors, weights
@@ -11,7 +12,6 @@ from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.strata.strata import singular_by_ranks, strata
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coefficient_norm import relative_change, weights_tensor
-from agattn.heads.head_geometry import head_geometry
 
 SHAPES = [(d, d_out, a) for d in range(1, 4) for d_out in range(1, 4) for a in range(1, d + 1)]
 

@@ -7,10 +7,10 @@ import pytest
 from command_line import call, document, validate
 
 import agattn as ag
+from agattn.checkpoints.checkpoints import Checkpoint
+from agattn.checkpoints.head_geometry import classify
+from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
-from agattn.heads.checkpoints import Checkpoint
-from agattn.heads.head_geometry import classify
-from agattn.heads.weight_files import StateDict, WeightFile
 
 safetensors = pytest.importorskip("safetensors.numpy")
 
@@ -468,7 +468,7 @@ def test_json_with_too_many_lists_is_refused_before_it_is_read(tmp_path, monkeyp
     path = tmp_path / "w.json"
     path.write_text('{"A": [[1, 0], [0, 1]], "V": [[1, 2]]}')
     assert sorted(WeightFile([path])) == ["A", "V"]
-    monkeypatch.setattr("agattn.heads.weight_files.MOST_LISTS", 4)
+    monkeypatch.setattr("agattn.checkpoints.weight_files.MOST_LISTS", 4)
     with pytest.raises(InputError, match="holds more than 4 lists"):
         WeightFile([path])
 

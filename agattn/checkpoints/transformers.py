@@ -22,11 +22,11 @@ from operator import mul
 from typing import Annotated, Literal
 
 from agattn.architectures import Acted, Attention, Network
+from agattn.checkpoints.published import Published
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.stacks import stack
 from agattn.geometry.dimension.theorems import by_theorem
-from agattn.heads.published import Published
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, key
 
@@ -150,7 +150,7 @@ class TransformerDimension(Result, name="dimension"):
 def transformer_dimension(config: Published) -> TransformerDimension:
     """The dimension of one layer in each of its forms, and bounds for the stack.
 
-    >>> from agattn.heads.published import from_config
+    >>> from agattn.checkpoints.published import from_config
     >>> found = transformer_dimension(from_config("examples/latent-config.json"))
     >>> [(one.name, one.parameters - one.dimension) for one in found.layer]
     [('lightning', 6815872), ('softmax', 6815744)]

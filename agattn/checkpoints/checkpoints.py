@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array, as_floats, coarsest, matrix
+from agattn.checkpoints.families import Family, Layout, common, find
+from agattn.checkpoints.published import Published, from_config
+from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, argument, nearest, verb
 from agattn.geometry.identifiability.weights import Weights, layers_of, weights
-from agattn.heads.families import Family, Layout, common, find
-from agattn.heads.published import Published, from_config
-from agattn.heads.weight_files import WeightFile
 
 TORCH = Layout(fused=r"in_proj_weight", packing="stacked")
 _TORCH_NAME = re.compile(r"(?:(?:.*[._])?(\d+)\.)?(?:[A-Za-z]\w*\.)*in_proj_weight")
