@@ -1,0 +1,88 @@
+"""A whole transformer as it is stored: arrays by their part, layer by layer, and what is no weight.
+
+A block is a mapping from parts to arrays. With width d, H heads, g groups of keys and values, a rows of queries
+and keys, b of values, n neurons (experts: m × n) these are
+
+- ``Q`` (H × a × d), ``K`` (g × a × d), ``P`` (g × b × d), ``O`` (H × d × b), and ``Q.bias`` (H × a), ``K.bias``
+  (g × a), ``P.bias`` (g × b), ``O.bias`` (d);
+- ``query.gain`` and ``key.gain`` of normalized queries and keys: (a,) for every head, or (H × a) and (g × a) of
+  one norm over all heads;
+- ``G`` (n × d), the gate or the only matrix that reads, ``U`` (n × d), ``D`` (d × n), and ``G.bias``,
+  ``U.bias`` (n), ``D.bias`` (d);
+- ``attention.gain``, ``perceptron.gain`` (d) of the norms before the two halves, ``after attention.gain``,
+  ``after perceptron.gain`` of those behind them, and with ``.bias`` for ``.gain`` their biases.
+
+Rows that turn stand first, and pair f of p is the rows f and p + f, however the file orders them. The ends are
+``E`` (V × d), ``positions`` (T × d), ``types`` (of tokens, × d), ``W`` (V × d), ``W.bias`` (V), and the gains and
+biases of the norms ``embedding`` and ``final``. A tied model has no ``W``. Parts that a model lacks are no keys.
+Gains are those that multiply: where a file stores γ − 1, as Gemma's do, 1 is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agattn.algebra.scalars import Array
+
+Arrays = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is no weight, and must agree in two models that are the same function.
+
+    Attributes:
+        norm: "rms" divides by the root mean square; "layer" first subtracts the mean.
+        eps: is added to the mean square.
+        place: of the norms: "before" each half of a block, "after" each half (OLMo 2), "both" (Gemma 2), or
+            "post", of the sum (BERT).
+        parallel: whether both halves read the same x; with one norm, or one each.
+        causal: whether a token sees the earlier ones and itself alone.
+        activation: "silu", "gelu", "gelu_tanh", "relu" or "relu2".
+        gated: whether the perceptron is D(act(Gu) ⊙ Uu).
+        qk_norm: whether queries and keys are normalized: "", "head", each head, or "all", all heads at once.
+        tied: whether the embedding is the unembedding.
+        embedding_scale: multiplies what E gives.
+        score_scale: multiplies scores, 1/√a in most families.
+        score_cap, logit_cap: c of c·tanh(x/c), or 0.
+        logit_scale: multiplies logits.
+        windows: of each layer the number of tokens that a token sees, or 0 for all.
+        angles: of each layer the angles by which pairs turn from a token to the next; empty without rotary
+            positions.
+        turning_scale: multiplies what turns, cosines and sines (1 but for YaRN and the like).
+    """
+
+    norm: Literal["rms", "layer"]
+    eps: float
+    place: Literal["before", "after", "both", "post"]
+    parallel: bool
+    causal: bool
+    activation: str
+    gated: bool
+    qk_norm: Literal["", "head", "all"]
+    tied: bool
+    embedding_scale: float
+    score_scale: float
+    score_cap: float
+    logit_cap: float
+    logit_scale: float
+    windows: tuple[int, ...]
+    angles: tuple[tuple[float, ...], ...]
+    turning_scale: float = 1.0
+
+
+@dataclass(frozen=True)
+class Transformer:
+    """A model: its facts, its ends, its blocks, and the type in which it is stored.
+
+    ``ends`` and ``blocks`` may read an array at the moment it is asked for; nobody asks twice without need, and
+    nobody holds more than one half of a block. Arrays come in float32, or in float64 if they are stored so.
+    """
+
+    name: str
+    facts: Facts
+    ends: Arrays
+    blocks: Sequence[Arrays]
+    dtype: str = "float64"
