@@ -1,21 +1,21 @@
 """A whole transformer as it is stored: arrays by their part, layer by layer, and what is no weight.
 
-A block is a mapping from parts to arrays. With width d, H heads, g groups of keys and values, a rows of queries
-and keys, b of values, n neurons (experts: m × n) these are
+A block is a mapping from parts to arrays. With width d, H heads, g groups of keys and values, a rows of
+queries and keys, b of values, n neurons (experts: m × n) these are
 
-- ``Q`` (H × a × d), ``K`` (g × a × d), ``P`` (g × b × d), ``O`` (H × d × b), and ``Q.bias`` (H × a), ``K.bias``
-  (g × a), ``P.bias`` (g × b), ``O.bias`` (d);
-- ``query.gain`` and ``key.gain`` of normalized queries and keys: (a,) for every head, or (H × a) and (g × a) of
-  one norm over all heads;
+- ``Q`` (H × a × d), ``K`` (g × a × d), ``P`` (g × b × d), ``O`` (H × d × b), and ``Q.bias`` (H × a),
+  ``K.bias`` (g × a), ``P.bias`` (g × b), ``O.bias`` (d);
+- ``query.gain`` and ``key.gain`` of normalized queries and keys: (a,) for every head, or (H × a) and (g ×
+  a) of one norm over all heads;
 - ``G`` (n × d), the gate or the only matrix that reads, ``U`` (n × d), ``D`` (d × n), and ``G.bias``,
   ``U.bias`` (n), ``D.bias`` (d);
 - ``attention.gain``, ``perceptron.gain`` (d) of the norms before the two halves, ``after attention.gain``,
   ``after perceptron.gain`` of those behind them, and with ``.bias`` for ``.gain`` their biases.
 
-Rows that turn stand first, and pair f of p is the rows f and p + f, however the file orders them. The ends are
-``E`` (V × d), ``positions`` (T × d), ``types`` (of tokens, × d), ``W`` (V × d), ``W.bias`` (V), and the gains and
-biases of the norms ``embedding`` and ``final``. A tied model has no ``W``. Parts that a model lacks are no keys.
-Gains are those that multiply: where a file stores γ − 1, as Gemma's do, 1 is added.
+Rows that turn stand first, and pair f of p is the rows f and p + f, however the file orders them. The ends
+are ``E`` (V × d), ``positions`` (T × d), ``types`` (of tokens, × d), ``W`` (V × d), ``W.bias`` (V), and the
+gains and biases of the norms ``embedding`` and ``final``. A tied model has no ``W``. Parts that a model
+lacks are no keys. Gains are those that multiply: where a file stores γ − 1, as Gemma's do, 1 is added.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ class Facts:
 class Transformer:
     """A model: its facts, its ends, its blocks, and the type in which it is stored.
 
-    ``ends`` and ``blocks`` may read an array at the moment it is asked for; nobody asks twice without need, and
-    nobody holds more than one half of a block. Arrays come in float32, or in float64 if they are stored so.
+    ``ends`` and ``blocks`` may read an array at the moment it is asked for; nobody asks twice without need,
+    and nobody holds more than one half of a block. Arrays come in float32, or in float64 if they are stored
+    so.
     """
 
     name: str
