@@ -226,9 +226,7 @@ VERBS: Mapping[str, VerbEntry] = {
         command="agattn critical-points --weights",
     ),
     "degree": VerbEntry("agattn.verification.ideal:degree", command="agattn ideal"),
-    "from_config": VerbEntry(
-        "agattn.checkpoints.published:from_config", command="agattn dimension FILE.json"
-    ),
+    "from_config": VerbEntry("agattn.checkpoints.published:from_config", command="agattn dimension FILE"),
     "hilbert_function": VerbEntry("agattn.verification.ideal:hilbert_function", command="agattn ideal"),
     "invariants": VerbEntry(f"{_GEOMETRY}.ideal.invariants:invariants", command="agattn ideal --invariants"),
     "learning_coefficient": COMMANDS["rlct"]._replace(command="agattn rlct"),
