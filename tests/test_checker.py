@@ -710,6 +710,36 @@ def test_entries_are_bounded_where_they_are_made(monkeypatch):
     assert why_not(checker.added, [{((1,) * 31, 1): 1}, {(2,): 1}]) == "a sum has more than 3 entries"
 
 
+def test_steps_count_the_lengths_of_integers():
+    x = 2**400  # 401 bits, 3 whole times 128
+    assert steps_of(checker.multiplied, [[x]], [[1, 1]]) == 1 * 1 * 2 * (1 + 3**2)
+    assert steps_of(checker.multiplied, [[x]], [[1, 1]], 7) == 1 * 1 * 2
+    assert steps_of(checker.rank, [{(1,): 1, (2,): x}, {(1,): 1, (2,): 1}]) == 2 * (1 + 3**2)
+    assert steps_of(checker.gradient, {((1,), (1,)): 1}, {(0, 1): 2**1024}) == 2 + (2**3 * 1025 >> 11)
+    assert checker.meetings({(1,): 1}, {(1,): 1}) == checker.meetings({(): 1}, {(2,): 5}) == 2 * 2 * 1
+    assert checker.meetings({}, {(2,): 5}) == 1 * 2 * 1
+    assert checker.meetings({(1,): 1, (1,) * 16: 1}, {(2,): 5}) == 3 * 2 * 2
+    assert checker.meetings({(2,): 5}, {(1,): 1, (1,) * 16: 1}) == 2 * 3 * 2
+
+
+def test_integers_have_a_greatest_length():
+    for x in (checker.LARGEST, -checker.LARGEST):
+        assert why_not(checker.integer, x) == f"an integer has more than {checker.DIGITS} digits"
+        nearest = x - 1 if x > 0 else x + 1
+        assert checker.integer(nearest) == nearest
+
+
+def test_claims_stand_in_columns():
+    result = check(genuine(2, 2, 1))
+    width = max(len(claim["id"]) for claim in result["claims"])
+    for claim, line in zip(result["claims"], described(result).splitlines(), strict=False):
+        assert (
+            line
+            == f"{claim['id'].ljust(width)}  {checker.WORDS[claim['valid']].ljust(11)}  {claim['reason']}"
+        )
+        assert "None" not in line
+
+
 def test_what_an_orbit_leaves_open_is_said():
     """Words of its own for each thing that is missing, so that no other check hides that it is seen."""
     document = copy.deepcopy(genuine(2, 2, 1))
