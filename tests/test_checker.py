@@ -722,6 +722,17 @@ def test_steps_count_the_lengths_of_integers():
     assert checker.meetings({(2,): 5}, {(1,): 1, (1,) * 16: 1}) == 2 * 3 * 2
 
 
+def test_products_and_sums_count_their_entries():
+    two, three = {(1, 1, 0): 1, (2, 1, 0): 1}, {(1, 1, 0): 1, (1, 2, 0): 1, (2, 1, 0): 1}
+    for function in (checker.phi, checker.attention):
+        assert steps_of(function, two, three) == (2 + 1) * (3 + 1)
+    assert steps_of(checker.times, {(1,): 1}, {(2,): 1, (3,): 1}) == 2 * 3
+    assert steps_of(checker.added, [{(1,): 1}, {(1,): 1, (2,): 1}]) == 2 + 3
+    assert steps_of(checker.determinant, [[{(): 2}, {}], [{}, {(): 3}]]) >= 4 + 1
+    assert steps_of(checker.dense, [[1, 1, 5]], 2, 3) == 6
+    assert steps_of(lambda: [*checker.units(2)]) == 4 * 4
+
+
 def test_integers_have_a_greatest_length():
     for x in (checker.LARGEST, -checker.LARGEST):
         assert why_not(checker.integer, x) == f"an integer has more than {checker.DIGITS} digits"
