@@ -783,6 +783,9 @@ def test_claims_stand_in_columns():
             == f"{claim['id'].ljust(width)}  {checker.WORDS[claim['valid']].ljust(11)}  {claim['reason']}"
         )
         assert "None" not in line
+    about = "About M(2,2,1), t ≥ 2; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
+    assert about in described(result).splitlines()
+    assert f"Not certified: {checker.UNKNOWN}." in described({**result, "uncertified": [checker.UNKNOWN]})
 
 
 def test_what_an_orbit_leaves_open_is_said():

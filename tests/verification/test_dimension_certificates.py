@@ -69,7 +69,10 @@ def test_the_dimension_is_certified(layer, d, t, dimension):
     assert claim_of(document)["dimension"] == dimension
     if isinstance(layer, ag.Recurrence):
         assert result["layer"].startswith(f"a state with the rule {layer.rule}; d = {d}, ")
-    assert result["uncertified"] == ["agattn.model-dimension", "agattn.model-symmetries"]
+    left = ["agattn.model-dimension", "agattn.model-symmetries"]
+    assert result["uncertified"] == left
+    ending = [f"About {result['layer']}.", f"Not certified: {', '.join(left)}.", "The certificate is valid."]
+    assert checker.described(result).splitlines()[-3:] == ending
 
 
 @pytest.mark.parametrize(("layer", "d", "t", "dimension"), CASES)
