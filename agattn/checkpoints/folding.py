@@ -274,7 +274,8 @@ def _sum(first: tuple[Array, Array] | None, second: tuple[Array, Array] | None) 
 def folded(model: Transformer, rounding: Rounding = Rounding()) -> Transformer:  # immutable
     """The model with norms, means, multipliers and biases folded: the same function of tokens.
 
-    Its blocks are :class:`FoldedBlock`, which fold an array at the moment it is asked for.
+    Its ends are :class:`FoldedEnds` and its blocks :class:`FoldedBlock`, which fold an array at the moment it
+    is asked for.
 
     >>> import numpy as np
     >>> facts = Facts("rms", 0.0, "before", False, True, "silu", True, "", True, 2, 1, 0, 0, 1, (), ())
@@ -285,46 +286,100 @@ def folded(model: Transformer, rounding: Rounding = Rounding()) -> Transformer: 
     facts = replace(
         model.facts, tied=False, embedding_scale=1.0, score_scale=1.0, logit_scale=1.0, turning_scale=1.0
     )
-    return replace(model, facts=facts, ends=fold_ends(model)[0], blocks=FoldedBlocks(model, rounding))
+    return replace(model, facts=facts, ends=FoldedEnds(model, rounding), blocks=FoldedBlocks(model, rounding))
 
 
-def fold_ends(
-    model: Transformer,
-    rounding: Rounding = Rounding(),  # immutable
-) -> tuple[dict[str, Array], dict[str, Array]]:
-    """The ends, folded, and what their rows (of biases: their entries) may be off by."""
-    ends, facts = model.ends, model.facts
-    arrays, errors = dict[str, Array](), dict[str, Array]()
-    embedding = [part for part in ("E", "positions", "types") if part in ends]
-    stored = {part: ends[part] for part in embedding}
-    W = ends["W"] if "W" in ends else stored["E"] if facts.tied else np.eye(stored["E"].shape[1])
-    read_through = "embedding.gain" in ends or facts.place in ("before", "both")
-    for part in embedding:
-        array = stored[part].astype(np.float64)
-        errors[part] = np.linalg.norm(rounding.of(np.abs(array)), axis=-1)
+class FoldedEnds(Mapping[str, Array]):
+    """The ends of a model, folded; each array at the moment it is asked for, in float64."""
+
+    def __init__(self, model: Transformer, rounding: Rounding = Rounding()) -> None:  # immutable
+        self.model, self.rounding = model, rounding
+        self.last = last_norm(model, len(model.blocks) - 1)
+        self._means: dict[str, tuple[Array, Array]] = {}
+
+    def stored(self, part: str) -> Array:
+        """An array as it is stored; what reads the stream at the end, if no array does, is E or 1."""
+        ends = self.model.ends
+        if part != "W" or "W" in ends:
+            return ends[part]
+        return ends["E"] if self.model.facts.tied else np.eye(self.width)
+
+    @property
+    def width(self) -> int:
+        """The width of the stream."""
+        ends = self.model.ends
+        small = ("final.gain", "embedding.gain", "positions", "types", "E")
+        return int(next(ends[part].shape[-1] for part in small if part in ends))
+
+    def fold(self, part: str, piece: Array) -> Array:
+        """Some rows of an embedding, of positions or of the unembedding W, or a gain or bias, folded."""
+        facts = self.model.facts
+        if part == "W":
+            return self.last.fold(piece) * facts.logit_scale
+        rows: Array = piece.astype(np.float64)
+        if part == "embedding.gain":
+            return rows
         if part == "E":
-            array *= facts.embedding_scale
-            errors[part] *= facts.embedding_scale
-        if facts.norm == "layer" and read_through:
-            array -= array.mean(-1, keepdims=True)
-        arrays[part] = array
-    if "positions" in arrays:
-        for part in embedding:
-            if part != "positions":
-                mean = arrays[part].mean(0)
-                arrays[part] -= mean
-                arrays["positions"] += mean
-                errors["positions"] = errors["positions"] + errors[part].mean()
-    for part in ("embedding.gain", "embedding.bias"):
-        if part in ends:
-            arrays[part] = ends[part].astype(np.float64)
-            errors[part] = rounding.of(np.abs(arrays[part]))
-            if part.endswith("bias") and facts.norm == "layer" and facts.place != "after":
-                arrays[part] -= arrays[part].mean()
-    last = last_norm(model, len(model.blocks) - 1)
-    arrays["W"] = last.fold(W) * facts.logit_scale
-    errors["W"] = last.error(W, rounding) * abs(facts.logit_scale)
-    if last.bias is not None or "W.bias" in ends:
-        value, error = last.constant(W, ends.get("W.bias"), rounding)
-        arrays["W.bias"], errors["W.bias"] = value * facts.logit_scale, error * abs(facts.logit_scale)
-    return arrays, errors
+            rows *= facts.embedding_scale
+        if self._centers or (part == "embedding.bias" and facts.norm == "layer" and facts.place != "after"):
+            rows -= rows.mean(-1, keepdims=True)
+        if part in ("E", "types") and "positions" in self.model.ends:
+            rows -= self._mean(part)[0]
+        elif part == "positions":
+            rows += sum(self._mean(other)[0] for other in ("E", "types") if other in self.model.ends)
+        return rows
+
+    @property
+    def _centers(self) -> bool:
+        """Whether only a norm that subtracts the mean reads the embedding."""
+        facts = self.model.facts
+        return facts.norm == "layer" and (facts.place == "before" or "embedding.gain" in self.model.ends)
+
+    def _mean(self, part: str) -> tuple[Array, Array]:
+        """The mean over tokens, which goes to the positions, and what its entries may be off by."""
+        if part not in self._means:
+            stored, total, sizes = self.stored(part), np.zeros(self.width), np.zeros(self.width)
+            for at in pieces(stored.shape):
+                total += stored[at].sum(0, dtype=np.float64)
+                sizes += np.abs(stored[at]).sum(0, dtype=np.float64)
+            factor = self.model.facts.embedding_scale if part == "E" else 1.0
+            mean, error = total / len(stored) * factor, self.rounding.of(sizes / len(stored)) * factor
+            self._means[part] = mean - mean.mean() if self._centers else mean, error
+        return self._means[part]
+
+    def error(self, part: str, piece: Array) -> Array:
+        """The norms by which rows may be off; of a gain or a bias its entries."""
+        facts, rounding = self.model.facts, self.rounding
+        if part == "W":
+            return self.last.error(piece, rounding) * abs(facts.logit_scale)
+        of_entries = rounding.of(np.abs(piece, dtype=np.float64))
+        if part.startswith("embedding"):
+            return of_entries
+        error: Array = np.linalg.norm(of_entries, axis=-1)
+        error *= facts.embedding_scale if part == "E" else 1.0
+        if "positions" in self.model.ends:
+            moved = ("E", "types") if part == "positions" else (part,)
+            error += sum(np.linalg.norm(self._mean(p)[1]) for p in moved if p in self.model.ends)
+        return error
+
+    def bias(self) -> tuple[Array, Array] | None:
+        """The bias of the logits, and what its entries may be off by."""
+        if self.last.bias is None and "W.bias" not in self.model.ends:
+            return None
+        value, error = self.last.constant(self.stored("W"), self.model.ends.get("W.bias"), self.rounding)
+        return value * self.model.facts.logit_scale, error * abs(self.model.facts.logit_scale)
+
+    def __getitem__(self, part: str) -> Array:
+        if part == "W.bias" and (bias := self.bias()) is not None:
+            return bias[0]
+        return self.fold(part, self.stored(part))
+
+    def __iter__(self) -> Iterator[str]:
+        parts = ("E", "positions", "types", "embedding.gain", "embedding.bias")
+        yield from (part for part in parts if part in self.model.ends)
+        yield "W"
+        if self.last.bias is not None or "W.bias" in self.model.ends:
+            yield "W.bias"
+
+    def __len__(self) -> int:
+        return len(list(self))
