@@ -27,6 +27,8 @@ from agattn.checkpoints.stored import Arrays, Facts, Transformer
 READERS = {"Q": "attention", "K": "attention", "P": "attention", "G": "perceptron", "U": "perceptron"}
 #: Of each array that writes to the stream, the axis of the stream.
 WRITERS = {"O": -2, "D": 0}
+#: What each half of a block writes with.
+WRITER = {"attention": "O", "perceptron": "D"}
 #: Entries that are taken at a time.
 PIECE = 2**24
 
@@ -149,6 +151,19 @@ class FoldedBlock(Mapping[str, Array]):
         rows[..., : self.turning, :] *= self.facts.turning_scale**2
         return rows
 
+    def half(self, half: str) -> FoldedBlock:
+        """The block with the arrays of one half in memory, and without those of the other."""
+        own = {part for part, of_half in READERS.items() if of_half == half} | {WRITER[half]}
+        arrays = {part: self.stored[part] for part in self.stored if len(part) > 1 or part in own}
+        return FoldedBlock(arrays, self.facts, self.read, self.turning, self.rounding)
+
+    def value_bias(self) -> tuple[Array, Array] | None:
+        """The biases of the values before they go to the output, and what their entries may be off by."""
+        b, read = self.stored.get("P.bias"), self.read["attention"]
+        if "P" not in self.stored or (b is None and read.bias is None):
+            return None
+        return read.constant(self.stored["P"], b, self.rounding)
+
     def biases(self) -> dict[str, tuple[Array, Array]]:
         """The biases that are left, each with what its entries may be off by."""
         if self._biases is None:
@@ -159,13 +174,12 @@ class FoldedBlock(Mapping[str, Array]):
         stored, facts = self.stored, self.facts
         written = dict[str, tuple[Array, Array]]()
         for part, half in READERS.items():
+            if part == "P":
+                continue
             b = stored.get(f"{part}.bias")
             if part not in stored or (b is None and self.read[half].bias is None):
                 continue
             bias = self.read[half].constant(stored[part], b, self.rounding)
-            if part == "P":
-                written["P"] = bias
-                continue
             if part == "Q" and not facts.qk_norm:
                 bias = (self._scaled(bias[0][..., None])[..., 0], self._scaled(bias[1][..., None])[..., 0])
             if part == "K" and not facts.qk_norm and not facts.score_cap:
@@ -176,12 +190,14 @@ class FoldedBlock(Mapping[str, Array]):
         for part in WRITERS:
             if (b := stored.get(f"{part}.bias")) is not None:
                 written[part] = b.astype(np.float64), self.rounding.of(np.abs(b, dtype=np.float64))
-        if (values := written.pop("P", None)) is not None:
+        if (values := self.value_bias()) is not None:
             written["O"] = _sum(written.get("O"), self._constant_values(*values))
         if facts.parallel and "D" in written:
             written["O"] = _sum(written.get("O"), written.pop("D"))
         for part, (value, error) in written.items():
-            yield f"{part}.bias", (value - value.mean() if self.facts.norm == "layer" else value, error)
+            if facts.norm == "layer":
+                value, error = value - value.mean(), error + error.mean()
+            yield f"{part}.bias", (value, error)
 
     def _constant_values(self, values: Array, errors: Array) -> tuple[Array, Array]:
         """Σ_h O_h b_{v,g(h)}, and what its entries may be off by."""
@@ -199,16 +215,17 @@ class FoldedBlock(Mapping[str, Array]):
     def __getitem__(self, part: str) -> Array:
         if part in READERS or part in WRITERS:
             return self.fold(part, self.stored[part])
-        if part in self._gains():
-            value: Array = self.stored[part].astype(np.float64)
-            if part.startswith("query"):
-                value = self._scaled(value[..., None])[..., 0]
-            elif (
-                part.endswith(".bias") and self.facts.place in ("both", "post") and self.facts.norm == "layer"
-            ):
-                value -= value.mean()
-            return value
-        return self.biases()[part][0]
+        return self.gain(part)[0] if part in self._gains() else self.biases()[part][0]
+
+    def gain(self, part: str) -> tuple[Array, Array]:
+        """A gain or a bias of a norm that stays, and what its entries may be off by."""
+        value: Array = self.stored[part].astype(np.float64)
+        error = self.rounding.of(np.abs(value))
+        if part == "query.gain":
+            value, error = (self._scaled(x[..., None])[..., 0] for x in (value, error))
+        elif part.endswith(".bias") and self.facts.norm == "layer" and self.facts.place != "after":
+            value, error = value - value.mean(), error + error.mean()
+        return value, error
 
     def _gains(self) -> list[str]:
         """The gains and biases of norms that stay."""

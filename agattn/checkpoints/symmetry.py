@@ -129,7 +129,8 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
 
     def rows(part: str, n: int) -> Array:
         piece = slice(n, n + 1)
-        return with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
+        matrix: Array = with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
+        return matrix
 
     keys = [rows("K", g) for g in range(groups)]
     at_keys = np.stack([K @ z for K in keys])
