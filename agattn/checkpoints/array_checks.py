@@ -1,13 +1,14 @@
 r"""Two folded transformers, array by array: what the symmetry makes of A, against B, with derived bounds.
 
 The hypothesis is that B is g·A, each stored entry rounded once: x is off by u|x| (of float16 also 2⁻²⁵).
-Let e be what this makes of an array of B with its folds, and u‖E‖/σ_min(E) of its size more where the basis of
+Let e be what this makes of an array of B with its folds, and u‖E‖/σ_min(E) of its size more if the basis of
 the stream is a rotation that was found from E. Then for the first array of a pair, P' = MP, and the second
 
 .. math:: ‖\hat M P − P'‖ ≤ e, \qquad
     ‖O\hat M^{-1} − O'‖ ≤ e' + \frac{ε}{1−ε}(‖O'‖ + e'), \qquad ε = \frac{e}{σ_{min}(P') − e},
 
-and for pairs of rows and neurons, where M is a number, ‖P'‖ stands for σ_min(P').
+where a rotation counts in e by σ_max(P'). For pairs of rows and neurons, where M is a number, ‖P'‖ stands for
+σ_min(P').
 """
 
 from __future__ import annotations
@@ -244,7 +245,7 @@ class LayerComparison:
                 normalized.rows(g, own, (K, K2, e), (Q, Q2, e2))
             else:
                 self._pairs(g, own, (K, K2, e), (Q, Q2, e2), one.turning)
-                self._other_rows(g, own, (K, K2, e), (Q, Q2, e2), one.turning)
+                self._other_rows(g, own, (K, K2, e), (Q, Q2, e2), one.turning, read.error)
             values.append(self._values(g, own, (one, two), (read, write)))
         if normalized:
             normalized.gains()
@@ -270,18 +271,25 @@ class LayerComparison:
         )
 
     def _other_rows(
-        self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...], turning: int
+        self,
+        g: int,
+        own: range,
+        keys: tuple[Array, ...],
+        queries: tuple[Array, ...],
+        turning: int,
+        error: float,
     ) -> None:
         """K' = MK and Q' = M⁻ᵀQ on the rows that do not turn."""
         K, K2, Q, Q2 = (x[..., turning:, :] for x in (*keys[:2], *queries[:2]))
         if not K.shape[0]:
             return
         e, e2 = (np.linalg.norm(x[..., turning:], axis=-1) for x in (keys[2], queries[2]))
-        M, least = _least_squares(K, K2)
+        M, (least, most) = _least_squares(K, K2)
         self.found.setdefault("keys", np.empty((len(self.found["groups"]), *M.shape)))[g] = M
         self.checks.add(self._at("K"), "group", (M @ K)[None], K2[None], np.array([e]), g)
         expected = np.linalg.pinv(M).T @ Q
-        bound = second_bound(np.array(e), np.array(least), e2, np.linalg.norm(Q2, axis=(1, 2)))
+        moved = np.array(e - error * (np.linalg.norm(K2) - most))
+        bound = second_bound(moved, least, e2, np.linalg.norm(Q2, axis=(1, 2)))
         self.checks.add(self._at("Q"), "head", expected, Q2, bound, own[0])
 
     def _values(
@@ -291,14 +299,16 @@ class LayerComparison:
         (one, two), (read, write) = blocks, bases
         group, heads = int(self.found["groups"][g]), self.found["heads"]
         P, P2 = read.turn(one.fold("P", one.stored["P"][group])), two.fold("P", two.stored["P"][g])
-        e = np.linalg.norm(two.error("P", two.stored["P"][g])) + read.error * np.linalg.norm(P2)
-        M, least = _least_squares(P, P2)
+        own_error = np.linalg.norm(two.error("P", two.stored["P"][g]))
+        e = own_error + read.error * np.linalg.norm(P2)
+        M, (least, most) = _least_squares(P, P2)
         self.checks.add(self._at("P"), "group", (M @ P)[None], P2[None], np.array([e]), g)
         O = np.stack([write.turn(one.fold("O", one.stored["O"][heads[h]]), -2) for h in own])
         O2 = two.fold("O", two.stored["O"][own[0] : own[-1] + 1])
         e2 = np.linalg.norm(two.error("O", two.stored["O"][own[0] : own[-1] + 1]), axis=-1)
         sizes = np.linalg.norm(O2, axis=(1, 2))
-        bound = second_bound(np.array(e), np.array(least), e2 + write.error * sizes, sizes)
+        moved = np.array(own_error + read.error * most)
+        bound = second_bound(moved, least, e2 + write.error * sizes, sizes)
         expected = O @ np.linalg.pinv(M) if P2.any() or P.any() else O2
         self.checks.add(self._at("O"), "head", expected, O2, bound, own[0])
         return M
@@ -454,11 +464,11 @@ class _Normalized:
                 checks.add((n, "query.gain"), f"head {name}", q / s[:, None], q2, bound, own.start, 2)
 
 
-def _least_squares(first: Array, second: Array) -> tuple[Array, float]:
-    """M with second = M·first by least squares, and the least singular value of the second matrix."""
+def _least_squares(first: Array, second: Array) -> tuple[Array, Array]:
+    """M with second = M·first by least squares, and the least and largest singular values of the second."""
     M = np.linalg.lstsq(first.T, second.T, rcond=None)[0].T
     values = np.linalg.svd(second, compute_uv=False)
-    return M, float(values[-1]) if len(second) <= second.shape[1] else 0.0
+    return M, np.array([values[-1] if len(second) <= second.shape[1] else 0.0, values[0]])
 
 
 def _parts(x: Array, start: int, stop: int) -> Array:

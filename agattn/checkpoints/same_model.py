@@ -7,7 +7,7 @@ explains. As no derivatives are taken, this is estimated by the largest change o
 are multiplied by 1 ± u with random signs, times ``FACTOR``. Otherwise nothing is decided.
 
 What is not searched: the symmetries at eps = 0, orders of rows of normalized queries and keys that do not
-turn, and rotations of pairs whose gains happen to agree. A copy by these is never called different without tokens.
+turn, and rotations of pairs whose gains happen to agree. By these alone nothing is called different.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerComparison
 from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, pieces
+from agattn.checkpoints.forward import logits, moved
 from agattn.checkpoints.stored import Arrays, Transformer
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
 from agattn.errors import InputError
@@ -38,7 +39,7 @@ ROUNDINGS = {
 #: How much more than random signs of roundings may change the logits.
 FACTOR = 2.0
 #: Random signs that are tried for each model, and texts.
-DRAWS, TEXTS, LENGTH = 3, 4, 12
+DRAWS, TEXTS, LENGTH = 3, 8, 12
 #: What the arrays are called in the document.
 COLUMNS = {"K": "K", "Q": "Q", "P": "V", "O": "O", "G": "gate", "U": "up", "D": "down"}
 
@@ -181,22 +182,15 @@ def compare_models(
 def _same_facts(a: Transformer, b: Transformer) -> None:
     """Refuse models that differ in what is no weight, by the first difference."""
     one, two = folded(a).facts, folded(b).facts
-    words = {
-        "norm": "norms are {}",
-        "place": "norms stand {}",
-        "qk_norm": "queries and keys are normalized: {}",
-    }
+    words = {"norm": "norms are", "place": "norms stand", "qk_norm": "norms of queries and keys:"}
     for entry in fields(one):
         x, y = getattr(one, entry.name), getattr(two, entry.name)
-        if entry.name == "angles":
-            if [len(of_layer) for of_layer in x] == [len(of_layer) for of_layer in y]:
-                if all(np.allclose(p, q, 1e-6, 0) for p, q in zip(x, y, strict=True)):
-                    continue
-                x, y = "those of one base", "of another"
+        if entry.name == "angles" and [*map(len, x)] == [*map(len, y)]:
+            close = (np.allclose(p, q, 1e-6, 0) for p, q in zip(x, y, strict=True))
+            x, y = ("", "") if all(close) else ("those of one base", "those of another")
         if x != y:
-            words_of = words.get(entry.name, f"{entry.name.replace('_', ' ')} is {{}}")
-            first, second = (words_of.format(value or "no" if value == "" else value) for value in (x, y))
-            raise InputError(f"{first} in A and {second.split(' ')[-1] if entry.name in words else y} in B")
+            name = words.get(entry.name, f"{entry.name.replace('_', ' ')} is")
+            raise InputError(f"{name} {x or 'no'} in A and {y or 'no'} in B")
     if len(a.blocks) != len(b.blocks):
         raise InputError(f"A has {len(a.blocks)} layers and B has {len(b.blocks)}")
 
@@ -251,16 +245,10 @@ class _Comparison:
         """Find the basis of the stream, and compare the embedding with its positions, types and norm."""
         parts = [part for part in ("E", "positions", "types") if part in self.a.ends]
         _same_shapes(_Some(self.a.ends, parts), _Some(self.b.ends, parts))
-        raw = {part: (self._compact(self.a, part), self._compact(self.b, part)) for part in parts}
-        samples = []
-        for n, (ends, of) in enumerate(((self.one, 0), (self.two, 1), (self.two, 1))):
-            sampled = []
-            for part in parts:
-                array = raw[part][of]
-                rows = np.linspace(0, len(array) - 1, min(len(array), 4 * self.one.width)).astype(int)
-                piece = array[np.unique(rows)].astype(np.float64)
-                sampled.append(ends.fold(part, piece) if n < 2 else ends.error(part, piece))
-            samples.append(np.concatenate(sampled))
+        compact = {part: (self._compact(self.a, part), self._compact(self.b, part)) for part in parts}
+        raw = {part: (first, second, second) for part, (first, second) in compact.items()}
+        used = parts if len(raw["E"][0]) < 2 * self.one.width else ["E"]
+        samples = [np.concatenate([self._sample(raw[part][n], part, n) for part in used]) for n in range(3)]
         facts = self.a.facts
         candidates = [permutation_between(*samples[:2])]
         if facts.place == "before" and "embedding.gain" not in self.a.ends:
@@ -275,7 +263,7 @@ class _Comparison:
             )
         self.basis = self.below = candidates[0]
         for part in parts:
-            first, second = raw[part]
+            first, second = compact[part]
             for (at,) in pieces(first.shape):
                 one, two = (
                     self.one.fold(part, first[at].astype(np.float64)),
@@ -298,6 +286,20 @@ class _Comparison:
             self.arrays |= {"basis.order": self.basis.order, "basis.signs": self.basis.signs}
         else:
             self.arrays["basis"] = self.basis.matrix
+
+    def _sample(self, array: Array, part: str, n: int) -> Array:
+        """Some rows of an embedding of A (0) or B (1), or what those of B may be off by (2).
+
+        Rows less their own mean are off by no more than the rows, as this is a projection.
+        """
+        ends = self.two if n else self.one
+        at = np.linspace(0, len(array) - 1, min(len(array), 4 * ends.width)).astype(int)
+        piece = array[np.unique(at)].astype(np.float64)
+        if n == 2:
+            scale = self.b.facts.embedding_scale if part == "E" else 1.0
+            return np.asarray(np.linalg.norm(self.rounding.of(np.abs(piece)), axis=1) * scale)
+        rows = ends.fold(part, piece)
+        return rows - rows.mean(0) if "positions" in self.a.ends else rows
 
     def layers(self, chosen: Iterable[int], head: int | None) -> list[ComparedLayer]:
         """Compare layers."""
@@ -437,4 +439,26 @@ def _why(comparison: _Comparison, check: Check) -> str:
 def _separate(
     a: Transformer, b: Transformer, rounding: Rounding, checks: Checks
 ) -> tuple[Separating | None, float]:
-    return None, 0.0
+    """Tokens at which the models differ by more than rounding explains, and the largest ratio seen."""
+    count, rng, largest = len(a.ends["E"]), np.random.default_rng(0), 0.0
+    length = min(LENGTH, len(a.ends["positions"])) if "positions" in a.ends else LENGTH
+    wrong = [c.piece[0] for c in checks.misfits if c.part in ("E", "W") and c.piece[0] < count]
+    for _ in range(TEXTS):
+        tokens = rng.integers(count, size=length)
+        tokens[: len(wrong)] = wrong[:length]
+        text = tuple(map(int, tokens))
+        outputs = [logits(model, text) for model in (a, b)]
+        difference = np.abs(outputs[0] - outputs[1]).max(1)
+        explained = np.zeros(length)
+        for model, output in zip((a, b), outputs, strict=True):
+            u = ROUNDINGS[model.dtype].u
+            changes = [logits(moved(model, u, seed), text) - output for seed in range(DRAWS)]
+            explained += 2 * FACTOR * np.abs(changes).max((0, 2))
+        ratios = difference / np.maximum(explained, 1e-300)
+        at = int(ratios.argmax())
+        largest = max(largest, float(ratios[at]))
+        if ratios[at] > 1:
+            return Separating(
+                text[: at + 1] if a.facts.causal else text, float(difference[at]), float(explained[at])
+            ), largest
+    return None, largest

@@ -1,4 +1,4 @@
-"""Small random transformers of each family, random copies that are the same function, and copies with a mistake."""
+"""Small random transformers of each family, random copies of the same function, and copies with a mistake."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _moved(model: Transformer, rng: Rng) -> tuple[Transformer, list[Arrays]]:
         if facts.embedding_scale != 1:
             ends["E"], facts = ends["E"] * facts.embedding_scale, replace(facts, embedding_scale=1.0)
     rotates = facts.place == "before" and not tied and rng.random() < 0.7
-    for n, block in enumerate(blocks):
+    for block in blocks:
         if facts.place in ("before", "both"):
             for name, readers in _norms(facts, block):
                 _move_gain(block, block, name, readers, d, rng, rotates)
@@ -201,7 +201,7 @@ def _move_means(
 ) -> None:
     """The mean direction of writers, biases and the embedding; with learned positions a shift of all."""
     for block in blocks:
-        H, d, b = block["O"].shape
+        H, _, b = block["O"].shape
         block["O"] = block["O"] + 0.2 * rng.standard_normal((H, 1, b))
         block["D"] = block["D"] + 0.2 * rng.standard_normal((1, block["D"].shape[1]))
         for part in ("O.bias", "D.bias"):
@@ -417,7 +417,8 @@ def _scale(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: floa
     array = block[part]
     at = tuple(rng.integers(n) for n in array.shape[:-1])
     array[at] *= 1 + 4 * size
-    return {part, "D"} if copy.facts.activation.startswith("relu") else {part, "Q"} if part == "K" else {part}
+    # A factor of both rows of a pair, or of a neuron, is found at the second array of the pair.
+    return {part, *{"K": "Q", "G": "D"}.get(part, "")}
 
 
 def _sign(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: float) -> set[str]:
