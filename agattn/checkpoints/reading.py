@@ -3,8 +3,8 @@ r"""Whole transformers, read from checkpoints and written back.
 Which tensors are which parts, and which keys of ``config.json`` say what is no weight, is said in
 ``families.toml``. In code there are the packing of several parts in a tensor, the orientation of matrices,
 the order of rows that turn in pairs, and the angles by which they turn. An array is read when it is asked
-for, so that no more than it is in memory. What is not understood is refused: a tensor that is no part, a key that
-makes another function.
+for, so that no more than it is in memory. What is not understood is refused: a tensor that is no part, a key
+that makes another function.
 """
 
 from __future__ import annotations
