@@ -9,6 +9,7 @@ memory. What is not understood is refused: a tensor that is no part, a key that 
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import struct
@@ -27,7 +28,7 @@ from agattn.checkpoints.checkpoints import refuse_quantized
 from agattn.checkpoints.configuration import Configuration, refuse_keys, whole_of
 from agattn.checkpoints.families import common, families
 from agattn.checkpoints.published import from_config
-from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text
@@ -206,9 +207,8 @@ class _Stored:
                     f"{self.file.name} holds {names[beyond[0]]}, which a model of the family"
                     f" {self.whole.name} with this config.json has not"
                 )
-            neurons, tokens = self._free("D", layer, 1), self._free("E", None, 0)
             for name in dict.fromkeys(names.values()):
-                shape, fits = self.file.shape(name), self._shape(name, neurons, tokens)
+                shape, fits = self.file.shape(name), self._shape(name)
                 if shape != fits:
                     there, must = (" × ".join(map(str, sizes)) for sizes in (shape, fits))
                     raise InputError(f"{name} is {there}; by config.json it must be {must}")
@@ -223,27 +223,36 @@ class _Stored:
             return 0
         return shape[::-1][axis] if self.whole.transposed and layer is not None else shape[axis]
 
-    def _shape(self, name: str, neurons: int, tokens: int) -> tuple[int, ...]:
+    def _shape(self, name: str) -> tuple[int, ...]:
         """The shape that a tensor must have."""
         layer, parts = self.parts[name]
-        rows = sum(self._rows(part.removesuffix(".bias"), neurons, tokens, name) for part in parts)
-        part = parts[0]
-        if part.endswith((".gain", ".bias")):
-            return (rows,)
-        columns = {"O": self.heads * self.size, "D": neurons}.get(part, self.width)
-        return (columns, rows) if self.whole.transposed and layer is not None else (rows, columns)
+        shapes = [self._part_shape(layer, part) for part in parts]
+        if parts[0].endswith((".gain", ".bias")):
+            return (sum(math.prod(shape) for shape in shapes),)
+        if parts == ["O"]:
+            matrix = (self.width, self.heads * self.size)
+        else:
+            matrix = (sum(math.prod(shape[:-1]) for shape in shapes), shapes[0][-1])
+        return matrix[::-1] if self.whole.transposed and layer is not None else matrix
 
-    def _rows(self, part: str, neurons: int, tokens: int, name: str) -> int:
-        """The rows of a matrix, or the entries of a gain."""
-        heads = {"Q": self.heads, "K": self.groups, "P": self.groups}
-        if part in heads:
-            return heads[part] * self.size
-        if part in ("query.gain", "key.gain"):
-            of = self.heads if part == "query.gain" else self.groups
-            return self.size * (of if self.facts.qk_norm == "all" else 1)
-        if part in ("positions", "types"):
-            return next(iter(self.file.shape(name)), 0)
-        return {"G": neurons, "U": neurons, "E": tokens, "W": tokens}.get(part, self.width)
+    def _part_shape(self, layer: int | None, part: str) -> tuple[int, ...]:
+        """The shape of a part; what config.json need not say is as in the file."""
+        letter, _, kind = part.partition(".")
+        columns = () if kind else (self.width,)
+        heads = {"Q": self.heads, "K": self.groups, "P": self.groups, "query": self.heads, "key": self.groups}
+        if letter in ("Q", "K", "P"):
+            return (heads[letter], self.size, *columns)
+        if letter in ("query", "key"):
+            return (heads[letter], self.size) if self.facts.qk_norm == "all" else (self.size,)
+        if part == "O":
+            return self.heads, self.width, self.size
+        if letter in ("G", "U"):
+            return (self._free("D", layer, 1), *columns)
+        if part == "D":
+            return self.width, self._free("D", layer, 1)
+        if part in ("E", "W", "positions", "types"):
+            return self._free("E" if part == "W" else part, layer, 0), self.width
+        return (self.width,)
 
     def _refuse_untied(self) -> None:
         """Refuse an unembedding in the file of a tied model that is not its embedding."""
@@ -331,38 +340,55 @@ class _Stored:
             return array.reshape(-1, *array.shape[2:])
         return array.ravel() if kind in ("gain", "bias") else array
 
-    def tensor(self, name: str, model: Transformer) -> Array | None:
-        """A tensor of this file with the parts of a model, in its type; ``None`` if it has no part.
+    def pieces(self, name: str, model: Transformer) -> Iterator[Array]:
+        """A tensor of this file with the parts of a model, in its type, piece by piece.
 
         Raises:
             InputError: if the model lacks a matrix, has another shape, or an entry is too large.
         """
-        if name not in self.parts:
-            return None
-        (layer, parts), shape, dtype = self.parts[name], self.file.shape(name), self.file.dtype(name)
+        (layer, parts), dtype = self.parts[name], self.file.dtype(name)
+        if layer is None and len(self.file.shape(name)) == 2:
+            tensors = self._end(name, parts[0], model)
+        else:
+            tensor = self._packed([self._flat(part, self._of(model, layer, part)) for part in parts])
+            tensors = iter([tensor.T if self.whole.transposed and tensor.ndim == 2 else tensor])
+        for tensor in tensors:
+            step = max(1, _PIECE * len(tensor) // max(1, tensor.size))
+            for start in range(0, len(tensor), step):
+                rounded = _rounded(tensor[start : start + step], dtype)
+                if not np.isfinite(rounded.astype(np.float32)).all():
+                    raise InputError(f"an entry of {name} is not finite in {dtype}")
+                yield np.ascontiguousarray(rounded)
+
+    def _end(self, name: str, part: str, model: Transformer) -> Iterator[Array]:
+        """The rows of an embedding or of an unembedding of a model, some at a time."""
+        part = "E" if part == "W" and self.facts.tied else part
+        if part not in model.ends:
+            raise InputError(f"{model.name} has no {part}, which {self.file.name} has as {name}")
+        number, width = self.file.shape(name)
+        step = max(1, _PIECE // width)
+        for start in range(0, number + 1, step):  # one more row, which must not be there
+            fits, piece = (
+                (min(step, number - start), width),
+                rows(model.ends, part, slice(start, start + step)),
+            )
+            if piece.shape != fits:
+                raise InputError(f"{part} of {model.name} has not the shape of {name}, {number} × {width}")
+            yield piece
+
+    def _of(self, model: Transformer, layer: int | None, part: str) -> Array:
+        """A part of a model, as this file stores it: a gain that it lacks is 1, a bias is 0."""
         arrays = model.ends if layer is None else model.blocks[layer]
-        pieces = list[Array]()
-        for part in parts:
-            source = "E" if part == "W" and self.facts.tied else part
-            if source in arrays:
-                array = arrays[source]
-                array = array.astype(np.float64) - self.whole.gain if part.endswith(".gain") else array
-                pieces.append(self._flat(part, array))
-            elif part.endswith((".gain", ".bias")):
-                value = 1 - self.whole.gain if part.endswith(".gain") else 0
-                own = self.array(layer, part)
-                pieces.append(self._flat(part, np.full(own.shape, value)))
-            else:
-                raise InputError(f"{model.name} has no {part}, which {self.file.name} has as {name}")
-        tensor = self._packed(pieces)
-        tensor = tensor.T if self.whole.transposed and layer is not None and tensor.ndim == 2 else tensor
-        if tensor.shape != shape:
-            there, must = (" × ".join(map(str, sizes)) for sizes in (tensor.shape, shape))
-            raise InputError(f"{', '.join(parts)} of {model.name} are {there}; {name} is {must}")
-        rounded = _rounded(tensor, dtype)
-        if not np.isfinite(rounded.astype(np.float64)).all():
-            raise InputError(f"an entry of {name} is not finite in {dtype}")
-        return rounded
+        fits, gain = self._part_shape(layer, part), part.endswith(".gain")
+        if part not in arrays and part.endswith((".gain", ".bias")):
+            return np.full(fits, 1 - self.whole.gain if gain else 0.0)
+        if part not in arrays:
+            raise InputError(f"{model.name} has no {part} in layer {layer}, which {self.file.name} has")
+        array = arrays[part]
+        if array.shape != fits:
+            there, must = (" × ".join(map(str, sizes)) for sizes in (array.shape, fits))
+            raise InputError(f"{part} of {model.name} is {there}; that of {self.file.name} is {must}")
+        return array.astype(np.float64) - self.whole.gain if gain else array
 
     def refuse_other(self, model: Transformer) -> None:
         """Refuse a model for which this file has no room.
@@ -434,9 +460,9 @@ def _write_file(stored: _Stored, model: Transformer, source: BinaryIO, stream: B
     stream.write(beginning + header)
     table = {name: entry["data_offsets"] for name, entry in json.loads(header).items() if name[:2] != "__"}
     for name, (start, end) in sorted(table.items(), key=lambda item: item[1]):
-        tensor = stored.tensor(name, model)
-        if tensor is not None:
-            stream.write(np.ascontiguousarray(tensor).view(np.uint8).data)
+        if name in stored.parts:
+            for piece in stored.pieces(name, model):
+                stream.write(piece.view(np.uint8).data)
             continue
         source.seek(8 + len(header) + start)
         while start < end:

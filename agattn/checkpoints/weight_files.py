@@ -87,7 +87,11 @@ class WeightFile(Mapping[str, Any]):
             if path.suffix.lower() == ".safetensors":
                 with _open_safetensors(path) as file:
                     view = file.get_slice(name)
-                    return view[:] if whole else view[rows, columns]
+                    if whole:
+                        return view[:]
+                    sizes = view.get_shape()
+                    at = [range(size)[part] for size, part in zip(sizes, (rows, columns), strict=False)]
+                    return view[tuple(slice(part.start, part.stop) if part else slice(0, 0) for part in at)]
             array = _array(path, name)
             return array if whole else np.asarray(array)[rows, columns]
 

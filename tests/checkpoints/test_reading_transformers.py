@@ -226,9 +226,11 @@ def test_shards_and_rows(tmp_path, monkeypatch):
     part = WeightFile.part
     monkeypatch.setattr(WeightFile, "part", lambda *given: asked.append(given[1:]) or part(*given))
     assert rows(read.ends, "E", slice(2, 5)).shape == (3, D)
+    assert rows(read.ends, "E", slice(48, 60)).shape == (2, D)
+    assert rows(read.ends, "E", slice(50, 60)).shape == (0, D)
     read.blocks[1]["U"]
     assert asked == [
-        ("model.embed_tokens.weight", slice(2, 5)),
+        *(("model.embed_tokens.weight", slice(*at)) for at in ((2, 5), (48, 60), (50, 60))),
         ("model.layers.1.mlp.up_proj.weight",),
     ]
 
@@ -341,7 +343,14 @@ def test_what_is_not_written(tmp_path):
     refused(replace(read, blocks=read.blocks[:1]), "has 1 layers; .* has 2")
     refused(replace(read, ends=read.ends | {"W": read.ends["E"]}), "no tensor for W")
     refused(replace(read, ends={p: a for p, a in read.ends.items() if p != "E"}), "has no E")
-    refused(replace(read, ends=read.ends | {"E": read.ends["E"][1:]}), "E of .* are 49 × 24; .* is 50 × 24")
+    refused(
+        replace(read, ends=read.ends | {"E": read.ends["E"][1:]}),
+        "E of .* has not the shape of transformer.wte.weight, 50 × 24",
+    )
+    refused(replace(read, ends=read.ends | {"E": np.zeros((51, 24))}), "has not the shape of")
+    swapped = read.blocks[0] | {"O": np.zeros((6, 24, 4))}
+    refused(replace(read, blocks=[swapped, read.blocks[1]]), "O of .* is 6 × 24 × 4; .* is 4 × 24 × 6")
+    refused(replace(read, blocks=[{}, read.blocks[1]]), "no Q in layer 0")
     refused(replace(read, ends=read.ends | {"E": np.full((50, 24), 1e300)}), "not finite in float32")
     assert not list((tmp_path).glob("out/*.safetensors"))
     np.savez(tmp_path / "c.npz", **model("gpt2")[1])
