@@ -87,6 +87,9 @@ class StoredArrays(Mapping[str, Array]):
         """
         return self._stored.array(self._layer, part, rows)
 
+    def __contains__(self, part: object) -> bool:
+        return part in self._stored.names[self._layer]  # and is not read
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._stored.names[self._layer])
 
@@ -488,15 +491,20 @@ def _rounded(array: Array, dtype: str) -> Array:
     To bfloat16 numpy goes through float32; an entry that is none is moved to the neighbour whose last bit is
     1, so that it cannot seem to lie halfway.
     """
-    if dtype != "bfloat16":
+    if dtype != "bfloat16" or array.dtype == np.float32:
         with np.errstate(over="ignore"):
-            return array.astype(dtype)
-    import ml_dtypes
-
+            return array.astype(_numpy_type(dtype))
     near = array.astype(np.float32)
     near = np.where(np.abs(near) > np.abs(array), np.nextafter(near, np.float32(0)), near)
     odd: Array = (near.view(np.uint32) | (near != array)).view(np.float32)
-    return odd.astype(ml_dtypes.bfloat16)
+    return odd.astype(_numpy_type(dtype))
+
+
+def _numpy_type(dtype: str) -> np.dtype[Any]:
+    """The type by its name; bfloat16 is one of ml_dtypes."""
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
 
 
 def _table(file: WeightFile, config: str | Path | Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -228,7 +228,8 @@ def test_shards_and_rows(tmp_path, monkeypatch):
     assert rows(read.ends, "E", slice(2, 5)).shape == (3, D)
     assert rows(read.ends, "E", slice(48, 60)).shape == (2, D)
     assert rows(read.ends, "E", slice(50, 60)).shape == (0, D)
-    read.blocks[1]["U"]
+    assert "E" in read.ends
+    assert read.blocks[1]["U"].shape == (40, D)
     assert asked == [
         *(("model.embed_tokens.weight", slice(*at)) for at in ((2, 5), (48, 60), (50, 60))),
         ("model.layers.1.mlp.up_proj.weight",),
