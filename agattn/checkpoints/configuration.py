@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from agattn.calls import is_number, refuse_unless, shown
-from agattn.checkpoints.families import Whole, boolean, common, wholes
+from agattn.checkpoints.families import Storage, boolean, common, wholes
 from agattn.checkpoints.published import Published
 from agattn.checkpoints.stored import Facts
 from agattn.errors import InputError
@@ -23,7 +23,7 @@ from agattn.errors import InputError
 class Configuration:
     """The keys of a configuration, as facts."""
 
-    def __init__(self, table: Mapping[str, Any], whole: Whole, published: Published) -> None:
+    def __init__(self, table: Mapping[str, Any], whole: Storage, published: Published) -> None:
         self.table, self.own = table, whole.facts
         self.width, self.layers, self.size = published.dim, published.layers, published.rank
         self.pairs, self.causal = published.kinds[0].rotary_pairs, published.causal
@@ -178,7 +178,7 @@ def angles(
     return tuple(result.tolist()), turning
 
 
-def whole_of(table: Mapping[str, Any]) -> Whole:
+def whole_of(table: Mapping[str, Any]) -> Storage:
     """How a model with these keys is stored.
 
     Raises:

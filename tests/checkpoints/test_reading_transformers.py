@@ -171,6 +171,19 @@ def test_facts():
     assert read_transformer(tensors, config | listed).facts.windows == (4, 0)
 
 
+def test_angles_by_rope_parameters():
+    """As newer files say them, for each kind of layers."""
+    config, tensors = model("gemma3")
+    old = ("rope_theta", "rope_local_base_freq", "rope_scaling")
+    plain = {key: value for key, value in config.items() if key not in old}
+    kinds = {
+        "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 500.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+    }
+    new = plain | {"rope_parameters": kinds}
+    assert read_transformer(tensors, new).facts == read_transformer(tensors, config).facts
+
+
 @pytest.mark.parametrize(
     ("keys", "expected", "turning"),
     [
