@@ -466,8 +466,9 @@ class _Normalized:
 
 def _least_squares(first: Array, second: Array) -> tuple[Array, Array]:
     """M with second = M·first by least squares, and the least and largest singular values of the second."""
-    M = np.linalg.lstsq(first.T, second.T, rcond=None)[0].T
-    values = np.linalg.svd(second, compute_uv=False)
+    first_basis, corner = np.linalg.qr(first.T)
+    M = np.linalg.lstsq(corner, first_basis.T @ second.T, rcond=None)[0].T
+    values = np.linalg.svd(np.linalg.qr(second.T, "r"), compute_uv=False)
     return M, np.array([values[-1] if len(second) <= second.shape[1] else 0.0, values[0]])
 
 
