@@ -65,6 +65,11 @@ class WeightFile(Mapping[str, Any]):
         """What messages call it."""
         return str(self.paths[0])
 
+    @property
+    def files(self) -> list[Path]:
+        """The files that hold arrays."""
+        return list(dict.fromkeys(header.path for header in self._headers.values()))
+
     def __getitem__(self, name: str) -> Any:
         """The whole array; from JSON as nested lists with exact numbers as ints and strings."""
         return self.part(name)
@@ -131,11 +136,12 @@ class StateDict(WeightFile):
             self._headers[str(name)] = Header(Path(self.name), tuple(shape), dtype)
 
     def part(self, name: str, rows: slice = slice(None), columns: slice = slice(None)) -> Any:
-        """A part of a matrix, or of a stack of matrices."""
+        """A part of a matrix, or of a stack of matrices; or a whole array."""
         array = self._arrays[name]
+        at = (rows, columns)[: len(self.shape(name))]
         if not hasattr(array, "detach"):
-            return np.asarray(array)[rows, columns]
-        tensor = array.detach()[rows, columns].cpu()
+            return np.asarray(array)[at]
+        tensor = array.detach()[at].cpu()
         return (tensor if self.dtype(name) == "float64" else tensor.float()).numpy()
 
 
