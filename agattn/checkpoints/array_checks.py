@@ -164,11 +164,14 @@ class LayerComparison:
     ) -> None:
         self.n, self.one, self.two, self.checks = n, one, two, checks
         self.basis, self.below = basis, below
+        self.head: int | None = None
         self.found: dict[str, Array] = {}
         self.post = one.facts.place == "post"
 
-    def run(self, halves: tuple[str, ...] = ("attention", "perceptron")) -> tuple[Basis, Basis]:
-        """Compare both halves; the bases of the stream behind the layer, and before its last norm."""
+    def run(self, head: int | None = None) -> tuple[Basis, Basis]:
+        """Compare both halves, or the group of one head; the bases behind, and before the last norm."""
+        self.head = head
+        halves = ("attention", "perceptron") if head is None else ("attention",)
         for half in halves:
             one, two = self.one.half(half), self.two.half(half)
             write = self._after(half, one, two, gains=True)
@@ -177,7 +180,8 @@ class LayerComparison:
                 self._attention(one, two, read, write)
             else:
                 self._perceptron(one, two, read, write)
-            self._bias("O.bias" if half == "attention" else "D.bias", one, two, write)
+            if head is None:
+                self._bias("O.bias" if half == "attention" else "D.bias", one, two, write)
             if self.post:
                 self.below, self.basis = self.basis, self.basis.signed(self._sign)
             self._after(half, one, two, gains=False)
@@ -236,6 +240,8 @@ class LayerComparison:
         values = []
         for g, group in enumerate(groups):
             own = range(g * size, (g + 1) * size)
+            if self.head is not None and self.head not in own:
+                continue
             K, K2 = self._rows(one, "K", int(group), read), self._rows(two, "K", g)
             Q = np.stack([self._rows(one, "Q", int(heads[h]), read) for h in own])
             Q2 = np.stack([self._rows(two, "Q", h) for h in own])
