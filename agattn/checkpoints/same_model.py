@@ -33,7 +33,7 @@ from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.equivalence import equivalent as of_weights
-from agattn.sheet.data import Cell, Sheet, Table, Wide
+from agattn.sheet.data import Note, Sheet, Table, Wide
 from agattn.sheet.result import FINITE, Count, Key, Result
 
 #: u of each type, and for float16 half of the least number above 0.
@@ -47,6 +47,8 @@ ROUNDINGS = {
 FACTOR = 2.0
 #: Random signs that are tried for each model, and texts.
 DRAWS, TEXTS, LENGTH = 3, 8, 12
+#: What the rows of the embeddings are.
+ROWS = {"E": "token", "positions": "position", "types": "type"}
 #: What the arrays are called in the document.
 COLUMNS = {"K": "K", "Q": "Q", "P": "V", "O": "O", "G": "gate", "U": "up", "D": "down"}
 
@@ -83,6 +85,13 @@ class Separating(Result):
     tokens: Key[tuple[Count, ...], "The tokens, from 0."]
     difference: Key[float, "The largest difference of the logits."]
     explained: Key[float, "What the rounding of both models explains of it."]
+
+    def summary(self) -> str:
+        """The tokens, and how far the logits are from each other."""
+        text = " ".join(map(str, self.tokens))
+        return (
+            f"tokens {text}: logits differ by {self.difference:.3g}, rounding explains {self.explained:.3g}"
+        )
 
 
 class SameModel(Result, name="same-model", eq=False):
@@ -123,30 +132,18 @@ class SameModel(Result, name="same-model", eq=False):
 
     def sheet(self) -> Sheet:
         """The answer, and for each kind of array the worst one with its bound."""
-        rows: list[tuple[Cell, ...]] = [
-            ("the two models are", self.word),
-            ("evidence", str(self.evidence)),
-            ("basis of the stream", self.basis),
-            (Wide("why"), self.reason),
-        ]
-        if self.separating is not None:
-            text, far = self.separating.tokens, self.separating
-            rows.append(("tokens", " ".join(map(str, text))))
-            rows.append(("logits differ by", f"{far.difference:.3g}; rounding explains {far.explained:.3g}"))
         by_part: dict[str, Check] = {}
         for check in self.checks:
-            if check.part not in by_part or check.ratio > by_part[check.part].ratio:
+            if check.residual and (check.part not in by_part or check.ratio > by_part[check.part].ratio):
                 by_part[check.part] = check
         order = [by_part[part] for part in NAMES if part in by_part]
         cells = tuple((c.words, f"{c.residual:.2g}", f"{c.bound:.2g}", f"{c.ratio:.2g}") for c in order)
         headings = (Wide("worst of each array"), "residual", "bound", "ratio")
-        return Sheet(
-            f"{self.names[0]} and {self.names[1]}",
-            (
-                Table("Equivalence of two models", (), tuple(rows)),
-                Table(f"Residuals and bounds, relative, u = {self.unit_roundoff:.2g}", headings, cells),
-            ),
-        )
+        title = f"Residuals and bounds, relative, u = {self.unit_roundoff:.2g}"
+        notes = [Note(self.summary()), Note(f"basis of the stream: {self.basis}", apart=False)]
+        if self.separating is not None:
+            notes.append(Note(str(self.separating), apart=False))
+        return Sheet(f"{self.names[0]} and {self.names[1]}", (*notes, Table(title, headings, cells)))
 
 
 def compare_models(
@@ -279,7 +276,7 @@ class _Comparison:
                     self.two.fold(part, second[at].astype(np.float64)),
                 )
                 error = self.two.error(part, second[at].astype(np.float64))
-                self.checks.add((-1, part), "row", self.basis.turn(one), two, error, at.start)
+                self.checks.add((-1, part), ROWS[part], self.basis.turn(one), two, error, at.start)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):
             if part in self.a.ends or part in self.b.ends:
@@ -338,12 +335,12 @@ class _Comparison:
         for (at,) in pieces(first.shape):
             expected, actual = basis.turn(self.one.fold("W", first[at])), self.two.fold("W", second[at])
             bound = self.two.error("W", second[at]) + basis.error * np.linalg.norm(actual, axis=1)
-            self.checks.add((-1, "W"), "row", expected, actual, bound, at.start)
+            self.checks.add((-1, "W"), "token", expected, actual, bound, at.start)
         biases = [ends.bias() for ends in (self.one, self.two)]
         if any(bias is not None for bias in biases):
             nothing = (np.zeros(len(first)), np.zeros(len(first)))
             (expected, _), (actual, error) = (bias or nothing for bias in biases)
-            self.checks.add((-1, "W.bias"), "row", expected, actual, error)
+            self.checks.add((-1, "W.bias"), "token", expected, actual, error)
 
     def verdict(self, layers: list[ComparedLayer]) -> SameModel:
         """The same if everything fits; else different if tokens say so."""
