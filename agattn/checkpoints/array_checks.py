@@ -330,22 +330,36 @@ class LayerComparison:
         bound = error + write.error * np.linalg.norm(b2)
         self.checks.add(self._at(part), "coordinate", write.turn(b), b2, bound)
         if part == "O.bias" and self.checks.all[self._at(part)].ratio > 1:
-            self._value_bias(one, two, write)
+            self._value_bias(one, two, write, write.turn(b) - b2, bound)
 
-    def _value_bias(self, one: FoldedBlock, two: FoldedBlock, write: Basis) -> None:
+    def _value_bias(self, one: FoldedBlock, two: FoldedBlock, write: Basis, gap: Array, bound: Array) -> None:
         """Where Σ O_h b_v + b_o does not fit, but b_o does: which b_v does not."""
         first, second = one.value_bias(), two.value_bias()
-        stored = [block.stored.get("O.bias", np.zeros(len(self.basis.order))) for block in (one, two)]
-        b, b2 = (x - x.mean() if one.facts.norm == "layer" else x for x in stored)
         if first is None or second is None:
             return
+        stored = [block.stored.get("O.bias", np.zeros(len(self.basis.order))) for block in (one, two)]
+        b, b2 = (x - x.mean() if one.facts.norm == "layer" else x for x in stored)
         if np.linalg.norm(write.turn(b) - b2) > 1e-2 * np.linalg.norm(b2) + 1e-30:
+            self._one_value_bias(two, second, gap, bound)
             return
         expected = np.einsum("gij,gj->gi", self.found["values"], first[0][self.found["groups"]])
         bound = np.linalg.norm(second[1], axis=1) + 1e-2 * np.linalg.norm(second[0], axis=1)
         self.checks.add(self._at("P.bias"), "group", expected, second[0], bound)
         if self.checks.all[self._at("P.bias")].ratio <= 1:
             del self.checks.all[self._at("P.bias")]
+
+    def _one_value_bias(
+        self, two: FoldedBlock, values: tuple[Array, Array], gap: Array, bound: Array
+    ) -> None:
+        """If b_o has moved, too: the group whose values explain what is missing, Σ_h O_h x, if one does."""
+        O, groups = two["O"], len(values[0])
+        for g, matrix in enumerate(O.reshape(groups, -1, *O.shape[1:]).sum(1)):
+            x = np.linalg.lstsq(matrix, gap, rcond=None)[0]
+            if matrix.shape[0] > matrix.shape[1] and np.linalg.norm(gap - matrix @ x) <= np.linalg.norm(
+                bound
+            ):
+                b, error = values[0][g], np.linalg.norm(values[1][g])
+                self.checks.add(self._at("P.bias"), "group", (b + x)[None], b[None], np.array([error]), g)
 
     def _perceptron(self, one: FoldedBlock, two: FoldedBlock, read: Basis, write: Basis) -> None:
         width, facts = len(self.basis.order), one.facts

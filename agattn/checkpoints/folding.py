@@ -383,7 +383,7 @@ class FoldedEnds(Mapping[str, Array]):
             return self.last.error(piece, rounding) * abs(facts.logit_scale)
         of_entries = rounding.of(np.abs(piece, dtype=np.float64))
         if part.startswith("embedding"):
-            return of_entries
+            return of_entries + (of_entries.mean() if part.endswith(".bias") else 0.0)
         error: Array = np.linalg.norm(of_entries, axis=-1)
         error *= facts.embedding_scale if part == "E" else 1.0
         if "positions" in self.model.ends:

@@ -46,7 +46,8 @@ class Basis:
         if axis in (-1, rows.ndim - 1):
             turned: Array = rows.astype(self.matrix.dtype) @ self.matrix.T
             return turned.astype(np.float64)
-        return (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
+        result: Array = (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
+        return result
 
     def back(self, z: Array) -> Array:
         """Rᵀz, for vectors z as columns."""
