@@ -329,7 +329,8 @@ class LayerComparison:
         (b, _), (b2, error) = first or nothing, second or nothing
         bound = error + write.error * np.linalg.norm(b2)
         self.checks.add(self._at(part), "coordinate", write.turn(b), b2, bound)
-        if part == "O.bias" and self.checks.all[self._at(part)].ratio > 1:
+        ratios = [self.checks.all[self._at(name)].ratio for name in ("P", "O", part) if part == "O.bias"]
+        if part == "O.bias" and max(ratios[:2]) <= 1 < ratios[2]:
             self._value_bias(one, two, write, write.turn(b) - b2, bound)
 
     def _value_bias(self, one: FoldedBlock, two: FoldedBlock, write: Basis, gap: Array, bound: Array) -> None:
