@@ -1,13 +1,16 @@
 """The group of a whole model against the kernel of the Jacobian of its logits, at small sizes.
 
-``python -m tests.checkpoints.redundancy`` prints the table of the page on whole models. The Jacobian is taken
+``python -m tests.checkpoints.redundancy`` prints the table of the page on whole models, and with
+``published`` that of published ones. The Jacobian is taken
 by complex steps, f'(θ) = Im f(θ + ih)/h with h = 10⁻³⁰, so that no digits are lost; its rank is where the
 singular values fall by the largest factor, which is printed: numerical, not proved. The tangents of the group
 are written here a second time, array by array, apart from the formulas of the program.
 """
 
 import itertools
+import json
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -46,7 +49,9 @@ MODELS = {
 }  # fmt: skip
 
 #: Weights at which every neuron of a ReLU is on at some tokens, and off at others.
-SEEDS = {"opt": 2}
+SEEDS = {"opt": 2, "gpt_oss": 1}
+#: Where each expert and each clamp needs tokens of its own.
+MORE = {"gpt_oss": 4.0}
 
 
 def stored(name):
@@ -485,7 +490,7 @@ def compared(name):
     random = np.random.default_rng(SEEDS.get(name, 0))
     w = general(m, random)
     result = whole_model(m)
-    J, T = jacobian(m, w, random), orbit(m, w)
+    J, T = jacobian(m, w, random, MORE.get(name, 1.5)), orbit(m, w)
     moved = np.linalg.norm(J @ T.T, axis=0) / np.linalg.norm(T, axis=1)
     number = np.linalg.matrix_rank(T, tol=1e-9 * np.linalg.norm(T, 2))
     size, gap = kernel(J)
@@ -494,7 +499,22 @@ def compared(name):
     return result.total - unused, said, int(number), size, gap, moved.max() / np.linalg.norm(J, 2)
 
 
+def published():
+    """The table of published models: parameters, and how many are redundant."""
+    configs = json.loads(Path(__file__).with_name("whole.json").read_text())
+    yield "| model | parameters | redundant, at least | of a thousand | count, at most |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, config in configs.items():
+        model = ag.dimension(ag.from_config(config)).model
+        redundant = model.total - model.upper_bound
+        share = f"{1000 * redundant / model.total:.2f}"
+        yield f"| {name} | {model.total:,} | {redundant:,} | {share} | {model.upper_bound:,} |"
+
+
 def main(names):
+    if names == ["published"]:
+        print("\n".join(published()))
+        return
     print("| model | parameters | the program | rank of the tangents | kernel of the Jacobian | gap |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in names or MODELS:

@@ -6,7 +6,7 @@ from time import process_time
 
 import numpy as np
 import pytest
-from redundancy import MODELS, SEEDS, compared, general, jacobian, orbit, stored
+from redundancy import MODELS, SEEDS, compared, general, jacobian, orbit, published, stored
 
 import agattn as ag
 from agattn.checkpoints.published import from_config
@@ -136,3 +136,8 @@ def test_layers_that_are_no_attention_are_counted_apart():
 def test_models_that_were_checked_are_those_of_the_table():
     assert {name.split(",")[0] for name in MODELS} == set(CHECKED)
     assert set(CHECKED) <= {model.models[0] for model in models().values()}
+
+
+def test_the_page_has_the_table_of_published_models():
+    page = (HERE.parents[1] / "docs" / "networks" / "whole-models.md").read_text(encoding="utf-8")
+    assert "\n".join(published()) in page
