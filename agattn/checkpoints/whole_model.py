@@ -42,7 +42,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: tuple[str, ...]
     activation: str = "silu"
     activation_keys: tuple[str, ...] = ("hidden_act", "hidden_activation", "activation_function")
-    neurons: tuple[str, ...] = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size")
+    neurons: tuple[str, ...] = ("intermediate_size", "n_inner", "ffn_hidden_size")
     neurons_are: int = 0
     perceptron_biases: Switch = Switch("mlp_bias")
     experts: str = ""
@@ -164,7 +164,7 @@ def stored(
         if given:
             return positive_integer(*given[0])
         if default is None:
-            lacks.append(" or ".join(names))
+            lacks.append(names[0])
         return default or 0
 
     for name, wanted in model.only_if.items():
