@@ -23,6 +23,7 @@ from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import is_number, positive_integer, refuse_unless, shown
 from agattn.checkpoints.families import Family, common, find
+from agattn.checkpoints.whole_model import AttentionSizes, Stored, stored
 from agattn.errors import InputError, argument, nearest
 from agattn.files import about, parsed, read_text
 from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
@@ -68,6 +69,8 @@ class Published(Result, name="config"):
     shared: tuple[
         int | None, ...
     ] = ()  #: of each layer the sets of keys and values; None if it is no attention
+    stored: Stored | None = None  #: the whole model, where the file says enough
+    lacks: tuple[str, ...] = ()  #: what it lacks for that
 
     @key
     def attention_layers(self) -> Positive:
@@ -324,7 +327,11 @@ class _Configuration:
             ignored=tuple(self.outside.ignored),
             shared=tuple(kind and kind[0] for kind in every),
         )
-        return transformer.replace(left_out=tuple(self.left_out(transformer)))
+        whole = {"dim": width, "heads": heads, "rank": rank, "value_rank": value_rank, "layers": layers}
+        attention = tuple(AttentionSizes(number, *kind) for kind, number in counted)
+        model, lacks = stored(self.table, family, whole | {"attention": attention})
+        left_out = tuple(self.left_out(transformer))
+        return transformer.replace(left_out=left_out, stored=model, lacks=lacks)
 
     def head(self, width: int, heads: int) -> int:
         """The size of a head: that of the file, or the width divided by the heads."""

@@ -23,6 +23,7 @@ from typing import Annotated, Literal
 
 from agattn.architectures import Acted, Attention, Network
 from agattn.checkpoints.published import Published
+from agattn.checkpoints.whole_model import WholeModel, whole_model
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced
 from agattn.geometry.dimension.stacks import stack
@@ -106,6 +107,8 @@ class TransformerDimension(Result, name="dimension"):
     config: Key[Published, "The sizes that the file gives, and what is left out."]
     layer: Key[tuple[LayerExtent, ...], "One layer of each kind, in each of its forms."]
     stack: Key[tuple[StackExtent, ...], "All layers of attention, in each of these forms."]
+    model: Key[WholeModel | None, "The whole model; null where the file does not say enough."] = None
+    missing: Key[tuple[str, ...], "What the file lacks to count the whole model."] = ()
 
     def summary(self) -> str:
         """One layer as the model has it, without softmax."""
@@ -134,8 +137,15 @@ class TransformerDimension(Result, name="dimension"):
                 self._stack(),
                 *([Note(f"Kinds of layers: {kinds}.")] if several else []),
                 Note("\n  ".join(("Left out:", *self.config.left_out)), apart=False),
+                *self._whole(),
             ),
         )
+
+    def _whole(self) -> Sequence[Table | Note]:
+        """The whole model, or what the file lacks for it."""
+        if self.model is not None:
+            return self.model.sheet().parts
+        return [Note(f"The whole model is not counted: the file lacks {', '.join(self.missing)}.")]
 
     def _stack(self) -> Table:
         """The bounds of the stack."""
@@ -166,7 +176,8 @@ def transformer_dimension(config: Published) -> TransformerDimension:
                 layers.append(layer)
             seen.add(network)
         stacks.append(_stack(config, of_form))
-    return TransformerDimension(config, tuple(layers), tuple(stacks))
+    model = whole_model(config.stored) if config.stored else None
+    return TransformerDimension(config, tuple(layers), tuple(stacks), model, config.lacks)
 
 
 def _layer(config: Published, kind: int, normalization: Normalization, rotary: bool) -> LayerExtent:
