@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agattn.algebra.rank import rank_of as rank
     from agattn.architectures import (
         Attention,
+        Bilinear,
         Convolution,
         CrossAttention,
         DeepNetwork,
@@ -73,8 +74,8 @@ if TYPE_CHECKING:
 #: Where the names are that are no verbs; where verbs are, :data:`agattn.library.VERBS` says.
 _HOMES = {
     "agattn.architectures": (
-        "Attention", "Convolution", "CrossAttention", "DeepNetwork", "Jet", "Linear", "Network", "Perceptron",
-        "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip", "Sum",
+        "Attention", "Bilinear", "Convolution", "CrossAttention", "DeepNetwork", "Jet", "Linear", "Network",
+        "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip", "Sum",
     ),
     "agattn.errors": ("AgattnError", "InputError"),
     "agattn.evidence": ("Evidence", "Status", "Verdict"),
@@ -82,10 +83,10 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "AgattnError", "Attention", "Convolution", "CrossAttention", "DeepNetwork", "Evidence", "InputError",
-    "Jet", "Linear", "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence", "SingleLayer", "Skip",
-    "Status", "Stratum", "Sum", "Verdict", "__version__", "certificate",
-    "check", "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
+    "AgattnError", "Attention", "Bilinear", "Convolution", "CrossAttention", "DeepNetwork", "Evidence",
+    "InputError", "Jet", "Linear", "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence",
+    "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict", "__version__", "certificate", "check",
+    "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
     "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
     "identify", "invariants", "learning_coefficient", "rank", "read", "report", "rlct", "run", "schema",
     "script", "singularities", "spectrum", "strata", "study", "symmetries", "tangent_space", "train",

@@ -83,6 +83,9 @@ def formula(layer, weights, X):
             Y = weights[f"W_{n}"] @ (Y if n == 1 else Y**layer.degree)
             Y = Y + weights[f"b_{n}"][:, None] if layer.bias else Y
         return Y + X if layer.skip else Y
+    if kind == "Bilinear":
+        Y = weights["D"] @ ((weights["G"] @ X) * (weights["U"] @ X))
+        return Y + X if layer.skip else Y
     if kind == "Convolution":
         Z = X.T if X.shape[1] == 1 else X
         positions = range(0, Z.shape[1] - layer.filter + 1, layer.stride)

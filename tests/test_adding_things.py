@@ -202,7 +202,7 @@ LAYERS, FACE = "agattn/architectures/layers.py", "agattn/__init__.py"
 NAMES = "agattn/architectures/__init__.py"
 #: The places where the page says that the name of a layer is added, at the @.
 LISTED = {
-    LAYERS: ["Recurrence, @, Skip)"],
+    LAYERS: ["        Recurrence,@,\n        Skip,"],
     NAMES: ["  Convolution,@,\n", '"Convolution",@,\n    "DeepNetwork"'],
     FACE: ["  Convolution,@,\n", '"Convolution", @, "DeepNetwork", "Jet"', '"Convolution", @, "DeepNetwork"'],
 }

@@ -5,6 +5,7 @@ from agattn.architectures.jet import Jet
 from agattn.architectures.layer import OneTokenLayer, SingleLayer, as_attention, as_layer, one_layer
 from agattn.architectures.layers import (
     Attention,
+    Bilinear,
     Convolution,
     CrossAttention,
     Linear,
@@ -23,6 +24,7 @@ __all__ = [
     "Acted",
     "Architecture",
     "Attention",
+    "Bilinear",
     "Convolution",
     "CrossAttention",
     "DeepNetwork",

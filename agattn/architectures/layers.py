@@ -702,6 +702,43 @@ class Perceptron(Layer):
 
 @constructed
 @dataclass(frozen=True)
+class Bilinear(Layer):
+    """x ↦ D (G x ⊙ U x), token by token: a gated perceptron without the gate's function.
+
+    Neuron i multiplies two linear forms, rows i of G and U, and column i of D is its output.
+
+    Raises:
+        InputError: if a number is out of range.
+
+    >>> Bilinear(neurons=2, out=1).shapes((5, 1))
+    {'G': (2, 5), 'U': (2, 5), 'D': (1, 2)}
+    """
+
+    neurons: Key[Positive, "The number n of neurons: the rows of G and U, and the columns of D."]
+    out: Key[Positive, "The output dimension d'."]
+    skip: Key[bool, "Whether the input is added to the output."] = False
+
+    type: ClassVar[str] = "bilinear"
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """(d', t)."""
+        return self.out, shape[1]
+
+    def shapes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
+        """G and U, n × d, and D, d' × n."""
+        rows = self.neurons, shape[0]
+        return {"G": rows, "U": rows, "D": (self.out, self.neurons)}
+
+    mixes = "nothing"
+
+    def evaluate(self, arithmetic: Arithmetic, parameters: Mapping[str, Array], X: Array) -> Array:
+        """D (G X ⊙ U X)."""
+        G, U, D = (parameters[name] for name in "GUD")
+        return arithmetic.matmul(D, arithmetic.times(arithmetic.matmul(G, X), arithmetic.matmul(U, X)))
+
+
+@constructed
+@dataclass(frozen=True)
 class Convolution(Layer):
     """A filter that slides along the tokens, and every entry to the power r.
 
@@ -844,7 +881,18 @@ def read_fields(given: Described) -> None:
 #: Every kind of layer by its type.
 LAYERS: Mapping[str, type[Layer]] = {
     kind.type: kind
-    for kind in (Attention, Perceptron, Convolution, Linear, Power, Sum, Recurrence, CrossAttention, Skip)
+    for kind in (
+        Attention,
+        Perceptron,
+        Bilinear,
+        Convolution,
+        Linear,
+        Power,
+        Sum,
+        Recurrence,
+        CrossAttention,
+        Skip,
+    )
 }
 #: How layers are written: as the tables of a model file.
 TABLES = Written(list[Union[tuple(LAYERS.values())]])  # type: ignore[misc]  # noqa: UP007 -- of as many types as there are

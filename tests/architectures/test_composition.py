@@ -78,6 +78,7 @@ FIXED = [
     ag.Network([ag.Perceptron([2, 3, 2], 3, bias=True)], 2, 2),
     ag.Network([ag.Convolution(3, 2, stride=2, channels=2), ag.Convolution(2, 3)], 2, 7),
     ag.Network([ag.Convolution(2, 2), ag.Perceptron([2, 1], 2), ag.Sum()], 4),
+    ag.Network([ag.Bilinear(3, 2), ag.Bilinear(2, 2, skip=True)], 3, 2),
     ag.Network([ag.CrossAttention(2, 3, context=2, heads=2), ag.CrossAttention(1, 1, 1)], 3, 4),
 ]
 

@@ -65,6 +65,7 @@ from agattn.geometry.dimension.formulas import (
     capacity_bound,
     layers_bound,
     network_bound,
+    products_bound,
     seen_scores,
     symmetry_bound,
 )
@@ -205,6 +206,11 @@ def by_counting(architecture: Architecture, bounds: Bounds) -> Bound | None:
     return network_bound(network) if network else None
 
 
+def by_products(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The least of four bounds on a bilinear layer."""
+    return products_bound(architecture)
+
+
 def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The dimensions of the layers, less those of the groups between them."""
     sides = None if bounds.exact else stacks.cut(architecture)
@@ -276,6 +282,7 @@ def by_layers(architecture: Architecture, bounds: Bounds) -> Bound | None:
 AT_ANY_SIZE: Provers = (
     ("upper", by_counting),
     ("both", by_theorem),
+    ("upper", by_products),
     ("upper", by_cut),
     ("lower", by_stack),
 )

@@ -77,6 +77,7 @@ from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import (
     Architecture,
     Attention,
+    Bilinear,
     Convolution,
     DeepNetwork,
     Network,
@@ -472,6 +473,7 @@ def capacity_bound(network: Architecture) -> Bound:
         layers_bound(network),
         network_bound(attention) if attention else None,
         _shared_forms(network),
+        products_bound(network),
     )
 
 
@@ -529,6 +531,35 @@ def bound_at_any_size(network: Network) -> Bound:
     reason = f"the parameters, minus the dimension of the symmetries' orbits{left}"
     orbits = Bound(network.parameters - orbit.dimension, reason)
     return least(orbits, _monomials(network), _pieces(network))
+
+
+def products_bound(architecture: Architecture) -> Bound | None:
+    """The least of four bounds on D (G x ⊙ U x), of n neurons from d to d' rows; ``None`` of anything else.
+
+    The proofs are on the page on bilinear layers.
+
+    >>> from agattn import Bilinear
+    >>> shapes = [(5, 2, 1), (4, 6, 4), (2, 2, 3)]
+    >>> [products_bound(Network([Bilinear(n, out)], d)).value for d, n, out in shapes]
+    [14, 40, 8]
+    """
+    layers = architecture.layers if isinstance(architecture, Network) else ()
+    if len(layers) != 1 or not isinstance(layer := layers[0], Bilinear):
+        return None
+    d, n, out = architecture.input_shape[0], layer.neurons, layer.out
+    r, q, forms = min(2 * n, d), min(n, out), d * (d + 1) // 2
+    return least(
+        Bound(n * (2 * d + out - 2), f"the parameters less two scales for each of {n} neurons"),
+        Bound(out * forms, f"{out} times the {forms} monomials of degree 2 in {d} variables"),
+        Bound(
+            r * (d - r) + out * r * (r + 1) // 2,
+            f"{r} linear forms in {d} variables, and {out} times the quadratic forms in these",
+        ),
+        Bound(
+            q * (out - q) + q * forms,
+            f"quadratic forms in {d} variables with values in {q} of {out} dimensions",
+        ),
+    )
 
 
 def layers_bound(

@@ -87,6 +87,7 @@ def _layer(layer: Layer, width: int, heads: int, tokens: int, biases: bool) -> L
     if isinstance(layer, Skip):
         return Skip(tuple(_layer(one, width, heads, tokens, biases) for one in layer.layer))
     limits = {"out": width, "rank": width, "value_rank": width, "channels": width, "heads": heads}
+    limits["neurons"] = 2 * width
     changed: dict[str, Any] = {
         name: min(size, most) for name, most in limits.items() if (size := getattr(layer, name, None))
     }
