@@ -92,7 +92,7 @@ class Checkpoint:
             refuse_counts(file, heads, shared)
             self.layout = "plain"
             return
-        _refuse_quantized(file, parts)
+        refuse_quantized(file, parts)
         if not layouts:
             raise InputError(_nothing(file, parts))
         heads = self._stacked(layouts, "q") if heads is None else heads
@@ -381,7 +381,7 @@ def _found(
     return layouts
 
 
-def _refuse_quantized(file: WeightFile, parts: Sequence[str]) -> None:
+def refuse_quantized(file: WeightFile, parts: Sequence[str]) -> None:
     """Refuse weights that are integers with scales beside them."""
     for name in file:
         ending = name.rpartition(".")[2]

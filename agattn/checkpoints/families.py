@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -114,6 +114,21 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (own | {"layer_types", "rope_scaling", "rope_parameters"}) - {""}
 
 
+class Whole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a model is stored that is read as a whole, as ``families.toml`` says it."""
+
+    name: str
+    models: tuple[str, ...]
+    facts: dict[str, Any]
+    tensors: dict[str, str]  #: by parts
+    perceptron_bias: Switch = Switch()
+    packing: Literal["stacked", "by group"] = "stacked"
+    transposed: bool = False
+    interleaved: str = ""
+    gain: float = 0.0
+    left_out: tuple[str, ...] = ()
+
+
 class Common(msgspec.Struct, frozen=True):
     """What ``families.toml`` says of all families."""
 
@@ -126,6 +141,9 @@ class Common(msgspec.Struct, frozen=True):
     harmless: tuple[str, ...]
     rope: tuple[str, ...]
     layouts: dict[str, Layout]
+    activations: dict[str, str]
+    buffers: tuple[str, ...]
+    unless: dict[str, tuple[Any, ...]]
 
     def is_suspicious(self, key: str) -> bool:
         """Whether the name of a key says that it may matter."""
@@ -147,6 +165,7 @@ def common() -> Common:
     """What is said of all families."""
     table = _tables()
     lists = {"harmless": table["harmless"]["keys"], "rope": table["rope"]["harmless"]}
+    lists["buffers"] = table["buffers"]["names"]
     return msgspec.convert(table | lists, Common)
 
 
@@ -170,6 +189,28 @@ def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
         return own
     other = _inherited(own.pop("like"), tables)
     both = {part: {**other.get(part, {}), **own.get(part, {})} for part in ("keys", "default")}
+    return {**other, **own, **both}
+
+
+@cache
+def wholes() -> Mapping[str, Whole]:
+    """How models are stored that are read as a whole, by ``model_type``."""
+    tables, models = _tables()["whole"], dict[str, Whole]()
+    for name in tables:
+        whole = msgspec.convert({"name": name, **_whole(name, tables)}, Whole)
+        models |= dict.fromkeys(whole.models, whole)
+    return models
+
+
+def _whole(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a whole model, and those of the one that it is like; of facts and tensors each."""
+    own = dict(tables[name])
+    if "perceptron_bias" in own:
+        own["perceptron_bias"] = _switch(own["perceptron_bias"])
+    if "like" not in own:
+        return own
+    other = _whole(own.pop("like"), tables)
+    both = {part: {**other[part], **own.get(part, {})} for part in ("facts", "tensors")}
     return {**other, **own, **both}
 
 

@@ -14,19 +14,28 @@ queries and keys, b of values, n neurons (experts: m × n) these are
 
 Rows that turn stand first, and pair f of p is the rows f and p + f, however the file orders them. The ends
 are ``E`` (V × d), ``positions`` (T × d), ``types`` (of tokens, × d), ``W`` (V × d), ``W.bias`` (V), and the
-gains and biases of the norms ``embedding`` and ``final``. A tied model has no ``W``. Parts that a model
-lacks are no keys. Gains are those that multiply: where a file stores γ − 1, as Gemma's do, 1 is added.
+gains and biases of the norms ``embedding`` and ``final``. A tied model has no ``W``; a model without ``W``
+that is not tied (BERT) gives its last vectors. Parts that a model lacks are no keys. Gains are those that
+multiply: where a file stores γ − 1, as Gemma's do, 1 is added, in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from agattn.algebra.scalars import Array
 
 Arrays = Mapping[str, Array]
+
+
+@runtime_checkable
+class HasRows(Protocol):
+    """Arrays of which rows can be read alone."""
+
+    def rows(self, part: str, rows: slice) -> Array:
+        """Some rows of an array."""
 
 
 @dataclass(frozen=True)
@@ -87,3 +96,17 @@ class Transformer:
     ends: Arrays
     blocks: Sequence[Arrays]
     dtype: str = "float64"
+    left_out: tuple[str, ...] = ()  #: tensors of what is built on top of the model, such as poolers
+
+
+def rows(arrays: Arrays, part: str, at: slice) -> Array:
+    """Some rows of an array; only they are read where the arrays can be read in pieces.
+
+    >>> import numpy as np
+    >>> rows({"E": np.eye(3)}, "E", slice(1, 2)).tolist()
+    [[0.0, 1.0, 0.0]]
+    """
+    if isinstance(arrays, HasRows):
+        return arrays.rows(part, at)
+    result: Array = arrays[part][at]
+    return result

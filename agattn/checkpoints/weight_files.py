@@ -65,6 +65,11 @@ class WeightFile(Mapping[str, Any]):
         """What messages call it."""
         return str(self.paths[0])
 
+    @property
+    def files(self) -> list[Path]:
+        """The files that hold arrays."""
+        return list(dict.fromkeys(header.path for header in self._headers.values()))
+
     def __getitem__(self, name: str) -> Any:
         """The whole array; from JSON as nested lists with exact numbers as ints and strings."""
         return self.part(name)

@@ -1,0 +1,479 @@
+r"""Two folded transformers, array by array: what the symmetry makes of A, against B, with derived bounds.
+
+The hypothesis is that B is g·A, each stored entry rounded once: x is off by u|x| (of float16 also 2⁻²⁵).
+Let e be what this makes of an array of B with its folds, and u‖E‖/σ_min(E) of its size more if the basis of
+the stream is a rotation that was found from E. Then for the first array of a pair, P' = MP, and the second
+
+.. math:: ‖\hat M P − P'‖ ≤ e, \qquad
+    ‖O\hat M^{-1} − O'‖ ≤ e' + \frac{ε}{1−ε}(‖O'‖ + e'), \qquad ε = \frac{e}{σ_{min}(P') − e},
+
+where a rotation counts in e by σ_max(P'). For pairs of rows and neurons, where M is a number, ‖P'‖ stands for
+σ_min(P').
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from agattn.algebra.scalars import Array
+from agattn.checkpoints.folding import READERS, FoldedBlock, pieces
+from agattn.checkpoints.symmetry import (
+    VECTORS,
+    Basis,
+    head_numbers,
+    match_heads,
+    match_neurons,
+    neuron_numbers,
+    with_bias,
+)
+
+#: What arithmetic in float64 may add to a residual, relative to the array.
+ARITHMETIC = 1e-12
+#: The arrays in the order in which they are compared, with their names.
+NAMES = {
+    "E": "embedding",
+    "positions": "positions",
+    "types": "types of tokens",
+    "embedding.gain": "gain of the embedding's norm",
+    "embedding.bias": "bias of the embedding's norm",
+    "K": "keys",
+    "key.gain": "gain of the keys' norm",
+    "Q": "queries",
+    "query.gain": "gain of the queries' norm",
+    "P": "values",
+    "O": "outputs",
+    "after attention.gain": "gain behind attention",
+    "P.bias": "value bias",
+    "O.bias": "output bias",
+    "after attention.bias": "bias of the norm behind attention",
+    "G": "gate",
+    "U": "up",
+    "D": "down",
+    "after perceptron.gain": "gain behind the perceptron",
+    "D.bias": "down bias",
+    "after perceptron.bias": "bias of the norm behind the perceptron",
+    "W": "unembedding",
+    "W.bias": "bias of the logits",
+}
+
+
+class Check(NamedTuple):
+    """An array of a layer (−1: no layer): its worst piece with residual and bound, relative to its size."""
+
+    layer: int
+    part: str
+    piece: tuple[int, ...]
+    units: str
+    residual: float
+    bound: float
+    ratio: float
+    misfits: int
+    expected: Array | None = None
+    actual: Array | None = None
+
+    @property
+    def words(self) -> str:
+        """The array and its worst piece."""
+        where = f"layer {self.layer}, " if self.layer >= 0 else ""
+        piece = ", ".join(f"{unit} {n}" for unit, n in zip(self.units.split(), self.piece, strict=False))
+        return f"{where}{NAMES[self.part]}{' of ' * bool(piece)}{piece}"
+
+
+@dataclass
+class Checks:
+    """All comparisons, one for each array of a layer."""
+
+    all: dict[tuple[int, str], Check] = field(default_factory=dict)
+
+    def add(
+        self,
+        at: tuple[int, str],
+        units: str,
+        expected: Array,
+        actual: Array,
+        bound: Array,
+        start: int = 0,
+        axes: int = 1,
+    ) -> None:
+        """Compare along the first ``axes`` axes, a bound for each of these pieces."""
+        rest = tuple(range(axes, actual.ndim))
+        residual, size = (np.sqrt((np.abs(x) ** 2).sum(rest)) for x in (expected - actual, actual))
+        bound = bound + ARITHMETIC * size
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(residual > 0, residual / bound, 0.0)
+            ratios = np.where(np.isinf(bound) & (residual > 0), np.nan, ratios)
+        doubtful = bool(np.isnan(ratios).any())
+        ratios = np.nan_to_num(ratios, nan=1.0 + 1e-9, posinf=np.inf)
+        worst = np.unravel_index(int(ratios.argmax()), ratios.shape)
+        scale = float(size[worst]) or 1.0
+        misfits = int((ratios > 1).sum()) - doubtful
+        before = self.all.get(at)
+        if before is None or ratios[worst] > before.ratio:
+            piece = (start + int(worst[0]), *map(int, worst[1:]))
+            kept = (expected[worst], actual[worst]) if ratios[worst] > 1 else (None, None)
+            values = float(residual[worst]) / scale, float(bound[worst]) / scale, float(ratios[worst])
+            total = misfits + (before.misfits if before else 0)
+            self.all[at] = Check(*at, piece, units, *values, total, *kept)
+        elif misfits:
+            self.all[at] = before._replace(misfits=before.misfits + misfits)
+
+    @property
+    def misfits(self) -> list[Check]:
+        """The arrays that do not fit, in order."""
+        order = list(NAMES)
+        layers = [check for check in self.all.values() if check.ratio > 1]
+        end = max((check.layer for check in layers), default=0) + 1
+        return sorted(layers, key=lambda c: (end if c.part.startswith("W") else c.layer, order.index(c.part)))
+
+    @property
+    def worst(self) -> Check:
+        """The array nearest to its bound, or farthest above it."""
+        return max(self.all.values(), key=lambda check: check.ratio)
+
+
+def second_bound(error: Array, least: Array, own: Array, size: Array) -> Array:
+    """The bound for the second array of a pair, from e, σ_min(P') or ‖P'‖, e' and ‖O'‖."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        eps = np.where(error == 0, 0.0, error / (least - error))
+        amplified = np.where((eps >= 0) & (eps < 1), eps / (1 - eps), np.inf)
+        result: Array = own + np.where(amplified == 0, 0.0, amplified * (size + own))
+    return result
+
+
+def factor(first: Array, second: Array) -> Array:
+    """c with second = c·first by least squares along the last axis, 1 where one of them is 0."""
+    products, squares = (first.conj() * second).sum(-1), (np.abs(first) ** 2).sum(-1)
+    c: Array = np.where(products == 0, 1.0, products / np.where(squares == 0, 1.0, squares))
+    return c
+
+
+class LayerComparison:
+    """One layer of both models.
+
+    Attributes:
+        read: the basis in which each half reads the stream, after its norm.
+        write: the basis in which it writes.
+    """
+
+    def __init__(
+        self, n: int, one: FoldedBlock, two: FoldedBlock, basis: Basis, below: Basis, checks: Checks
+    ) -> None:
+        self.n, self.one, self.two, self.checks = n, one, two, checks
+        self.basis, self.below = basis, below
+        self.found: dict[str, Array] = {}
+        self.post = one.facts.place == "post"
+
+    def run(self, halves: tuple[str, ...] = ("attention", "perceptron")) -> tuple[Basis, Basis]:
+        """Compare both halves; the bases of the stream behind the layer, and before its last norm."""
+        for half in halves:
+            one, two = self.one.half(half), self.two.half(half)
+            write = self._after(half, one, two, gains=True)
+            read = self.below if self.post else self.basis
+            if half == "attention":
+                self._attention(one, two, read, write)
+            else:
+                self._perceptron(one, two, read, write)
+            self._bias("O.bias" if half == "attention" else "D.bias", one, two, write)
+            if self.post:
+                self.below, self.basis = self.basis, self.basis.signed(self._sign)
+            self._after(half, one, two, gains=False)
+        return self.basis, self.below
+
+    def _at(self, part: str) -> tuple[int, str]:
+        return self.n, part
+
+    def _after(self, half: str, one: FoldedBlock, two: FoldedBlock, gains: bool) -> Basis:
+        """Compare a norm behind a half: first its gain, which may have signs of its own, then its bias."""
+        name = f"after {half}.{'gain' if gains else 'bias'}"
+        self._sign = 1.0 if gains else getattr(self, "_sign", 1.0)
+        if name not in one.stored:
+            return self.basis
+        expected, (actual, error) = one[name], two.gain(name)
+        if not gains:
+            self.checks.add(self._at(name), "coordinate", self.basis.turn(expected), actual, error)
+            return self.basis
+        expected = self.basis.signed(self.basis.signs).turn(expected)
+        signs = np.where(expected * actual < 0, -1.0, 1.0)
+        if one.facts.norm == "layer":
+            signs = np.full(len(signs), 1.0 if signs.sum() >= 0 else -1.0)
+        self.checks.add(self._at(name), "coordinate", signs * expected, actual, error)
+        if self.post:
+            self._sign = float(signs[0])
+            return self.basis
+        return self.basis.signed(signs)
+
+    def _rows(self, block: FoldedBlock, part: str, n: int, basis: Basis | None = None) -> Array:
+        at = slice(n, n + 1)
+        rows = block.fold(part, block.stored[part][at])
+        turned: Array = with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
+        return turned
+
+    def _errors(self, part: str, at: slice, basis: Basis, sizes: Array, half: FoldedBlock) -> Array:
+        """What rows of B with their biases, or columns of what it writes, may be off by."""
+        stored = half.stored[part]
+        error = half.error(part, stored[:, at] if part == "D" else stored[at])
+        if part in READERS and (bias := half.biases().get(f"{part}.bias")) is not None:
+            error = np.hypot(error, bias[1][at])
+        result: Array = error + basis.error * sizes
+        return result
+
+    def _attention(self, one: FoldedBlock, two: FoldedBlock, read: Basis, write: Basis) -> None:
+        width, n = one.stored["O"].shape[1], self.n
+        z = np.random.default_rng(n).standard_normal((width, VECTORS))
+        ones = np.ones((1, VECTORS))
+        first = head_numbers(one, np.concatenate([read.back(z), ones]))
+        second = head_numbers(two, np.concatenate([z, ones]))
+        groups, heads = match_heads(first, second)
+        self.found |= {"groups": groups, "heads": heads}
+        size = len(heads) // len(groups)
+        normalized = (
+            _Normalized(self, one, two, first.keys[groups], second.keys) if one.facts.qk_norm else None
+        )
+        values = []
+        for g, group in enumerate(groups):
+            own = range(g * size, (g + 1) * size)
+            K, K2 = self._rows(one, "K", int(group), read), self._rows(two, "K", g)
+            Q = np.stack([self._rows(one, "Q", int(heads[h]), read) for h in own])
+            Q2 = np.stack([self._rows(two, "Q", h) for h in own])
+            e = self._errors("K", slice(g, g + 1), read, np.linalg.norm(K2, axis=-1), two)[0]
+            e2 = self._errors("Q", slice(own[0], own[-1] + 1), read, np.linalg.norm(Q2, axis=-1), two)
+            if normalized:
+                normalized.rows(g, own, (K, K2, e), (Q, Q2, e2))
+            else:
+                self._pairs(g, own, (K, K2, e), (Q, Q2, e2), one.turning)
+                self._other_rows(g, own, (K, K2, e), (Q, Q2, e2), one.turning, read.error)
+            values.append(self._values(g, own, (one, two), (read, write)))
+        if normalized:
+            normalized.gains()
+        self.found["values"] = np.stack(values)
+
+    def _pairs(
+        self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...], turning: int
+    ) -> None:
+        """k' = ck and q' = q/c̄ for each pair of rows that turns."""
+        p = turning // 2
+        if not p:
+            return
+        k, k2, q, q2 = (x[..., :p, :] + 1j * x[..., p:turning, :] for x in (*keys[:2], *queries[:2]))
+        e, e2 = (np.hypot(x[..., :p], x[..., p:turning]) for x in (keys[2], queries[2]))
+        c = factor(k, k2)
+        self.found.setdefault("pairs", np.empty((len(self.found["groups"]), p), complex))[g] = c
+        self.checks.add(self._at("K"), "group pair", (c[:, None] * k)[None], k2[None], e[None], g, 2)
+        gone = np.asarray((k == 0).all(-1) & (k2 == 0).all(-1))
+        expected = np.where(gone[:, None], q2, q / c.conj()[:, None])
+        sizes, own_sizes = np.linalg.norm(k2, axis=-1), np.linalg.norm(q2, axis=-1)
+        self.checks.add(
+            self._at("Q"), "head pair", expected, q2, second_bound(e, sizes, e2, own_sizes), own[0], 2
+        )
+
+    def _other_rows(
+        self,
+        g: int,
+        own: range,
+        keys: tuple[Array, ...],
+        queries: tuple[Array, ...],
+        turning: int,
+        error: float,
+    ) -> None:
+        """K' = MK and Q' = M⁻ᵀQ on the rows that do not turn."""
+        K, K2, Q, Q2 = (x[..., turning:, :] for x in (*keys[:2], *queries[:2]))
+        if not K.shape[0]:
+            return
+        e, e2 = (np.linalg.norm(x[..., turning:], axis=-1) for x in (keys[2], queries[2]))
+        M, (least, most) = _least_squares(K, K2)
+        self.found.setdefault("keys", np.empty((len(self.found["groups"]), *M.shape)))[g] = M
+        self.checks.add(self._at("K"), "group", (M @ K)[None], K2[None], np.array([e]), g)
+        expected = np.linalg.pinv(M).T @ Q
+        moved = np.array(e - error * (np.linalg.norm(K2) - most))
+        bound = second_bound(moved, least, e2, np.linalg.norm(Q2, axis=(1, 2)))
+        self.checks.add(self._at("Q"), "head", expected, Q2, bound, own[0])
+
+    def _values(
+        self, g: int, own: range, blocks: tuple[FoldedBlock, FoldedBlock], bases: tuple[Basis, Basis]
+    ) -> Array:
+        """P' = MP, O' = OM⁻¹."""
+        (one, two), (read, write) = blocks, bases
+        group, heads = int(self.found["groups"][g]), self.found["heads"]
+        P, P2 = read.turn(one.fold("P", one.stored["P"][group])), two.fold("P", two.stored["P"][g])
+        own_error = np.linalg.norm(two.error("P", two.stored["P"][g]))
+        e = own_error + read.error * np.linalg.norm(P2)
+        M, (least, most) = _least_squares(P, P2)
+        self.checks.add(self._at("P"), "group", (M @ P)[None], P2[None], np.array([e]), g)
+        O = np.stack([write.turn(one.fold("O", one.stored["O"][heads[h]]), -2) for h in own])
+        O2 = two.fold("O", two.stored["O"][own[0] : own[-1] + 1])
+        e2 = np.linalg.norm(two.error("O", two.stored["O"][own[0] : own[-1] + 1]), axis=-1)
+        sizes = np.linalg.norm(O2, axis=(1, 2))
+        moved = np.array(own_error + read.error * most)
+        bound = second_bound(moved, least, e2 + write.error * sizes, sizes)
+        expected = O @ np.linalg.pinv(M) if P2.any() or P.any() else O2
+        self.checks.add(self._at("O"), "head", expected, O2, bound, own[0])
+        return M
+
+    def _bias(self, part: str, one: FoldedBlock, two: FoldedBlock, write: Basis) -> None:
+        """A bias that is written; 0 where a model has none."""
+        first, second = (block.biases().get(part) for block in (one, two))
+        if first is None and second is None:
+            return
+        width = len(self.basis.order)
+        nothing = (np.zeros(width), np.zeros(width))
+        (b, _), (b2, error) = first or nothing, second or nothing
+        bound = error + write.error * np.linalg.norm(b2)
+        self.checks.add(self._at(part), "coordinate", write.turn(b), b2, bound)
+        if part == "O.bias" and self.checks.all[self._at(part)].ratio > 1:
+            self._value_bias(one, two, write)
+
+    def _value_bias(self, one: FoldedBlock, two: FoldedBlock, write: Basis) -> None:
+        """Where Σ O_h b_v + b_o does not fit, but b_o does: which b_v does not."""
+        first, second = one.value_bias(), two.value_bias()
+        stored = [block.stored.get("O.bias", np.zeros(len(self.basis.order))) for block in (one, two)]
+        b, b2 = (x - x.mean() if one.facts.norm == "layer" else x for x in stored)
+        if first is None or second is None:
+            return
+        if np.linalg.norm(write.turn(b) - b2) > 1e-2 * np.linalg.norm(b2) + 1e-30:
+            return
+        expected = np.einsum("gij,gj->gi", self.found["values"], first[0][self.found["groups"]])
+        bound = np.linalg.norm(second[1], axis=1) + 1e-2 * np.linalg.norm(second[0], axis=1)
+        self.checks.add(self._at("P.bias"), "group", expected, second[0], bound)
+        if self.checks.all[self._at("P.bias")].ratio <= 1:
+            del self.checks.all[self._at("P.bias")]
+
+    def _perceptron(self, one: FoldedBlock, two: FoldedBlock, read: Basis, write: Basis) -> None:
+        width, facts = len(self.basis.order), one.facts
+        z = np.random.default_rng(self.n).standard_normal((width, VECTORS))
+        ones = np.ones((1, VECTORS))
+        first = neuron_numbers(one, np.concatenate([read.back(z), ones]))
+        order = match_neurons(first, neuron_numbers(two, np.concatenate([z, ones])))
+        self.found["neurons"] = order
+        power = {"relu": 1, "relu2": 2}.get(facts.activation, 0)
+        scales = []
+        for (at,) in pieces(two.stored["G"].shape):
+            some = order[at]
+            total, error, least = np.ones(len(some)), np.zeros(len(some)), np.ones(len(some))
+            dead = np.zeros(len(some), bool)
+            for part in ("G", "U") if "U" in two.stored else ("G",):
+                rows = one.fold(part, one.stored[part][some])
+                bias = one.biases().get(f"{part}.bias")
+                column = np.zeros((len(some), 1)) if bias is None else bias[0][some][:, None]
+                first_rows = np.concatenate([read.turn(rows), column], axis=1)
+                second_rows = with_bias(two, part, two.fold(part, two.stored[part][at]), at)
+                sizes = np.linalg.norm(second_rows, axis=1)
+                own = self._errors(part, at, read, sizes, two)
+                if part == "U" or power:
+                    c = factor(first_rows, second_rows)
+                    c = np.abs(c) if part == "G" else c
+                    total, first_rows = total * c ** (power if part == "G" else 1), c[:, None] * first_rows
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        share = np.where(own > 0, own / sizes, 0.0)
+                    error += share * (power if part == "G" else 1)
+                    dead |= (first_rows == 0).all(1) & (second_rows == 0).all(1)
+                self.checks.add(self._at(part), "neuron", first_rows, second_rows, own, at.start)
+            D, D2 = one.fold("D", one.stored["D"][:, some]), two.fold("D", two.stored["D"][:, at])
+            sizes = np.linalg.norm(D2, axis=0)
+            own = self._errors("D", at, write, sizes, two)
+            expected = np.where(dead, D2, write.turn(D, 0) / total).T
+            self.checks.add(
+                self._at("D"), "neuron", expected, D2.T, second_bound(error, least, own, sizes), at.start
+            )
+            scales.append(total)
+        self.found["scales"] = np.concatenate(scales)
+
+
+class _Normalized:
+    """Rows of normalized queries and keys: signs, quarter turns of pairs, and factors between the gains."""
+
+    def __init__(
+        self, layer: LayerComparison, one: FoldedBlock, two: FoldedBlock, keys: Array, keys2: Array
+    ) -> None:
+        self.layer, self.p, self.turning = layer, one.turning // 2, one.turning
+        a = keys.shape[1]
+        groups, heads = layer.found["groups"], layer.found["heads"]
+        self.shared = one["key.gain"].ndim == 1
+        self.gain, self.gain2 = (block["key.gain"].reshape(-1, a) for block in (one, two))
+        self.query, self.query2 = (block["query.gain"].reshape(-1, a) for block in (one, two))
+        if not self.shared:
+            self.gain, self.query = self.gain[groups], self.query[heads]
+        self.errors = [two.gain(f"{name}.gain")[1].reshape(-1, a) for name in ("key", "query")]
+        self.size = len(heads) // len(groups)
+        # Products of rows at random z say which row is which, and with what sign.
+        p, turning = self.p, self.turning
+        straight = np.abs((keys * keys2).sum(-1))
+        crossed = (
+            np.abs((keys[:, :p] * keys2[:, p:turning]).sum(-1)),
+            np.abs((keys[:, p:turning] * keys2[:, :p]).sum(-1)),
+        )
+        better = crossed[0] + crossed[1] > straight[:, :p] + straight[:, p:turning]
+        self.turned = (
+            np.broadcast_to(better.sum(0) * 2 > len(better), better.shape) if self.shared else better
+        )
+        self.signs = np.ones(self.gain.shape), np.ones(self.query.shape)
+
+    def rows(self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...]) -> None:
+        """Each row of K and Q up to its sign, which goes to the gain; heads may share it."""
+        for part, (rows, rows2, e), numbers, signs in zip(
+            "KQ", (keys, queries), (range(g, g + 1), own), self.signs, strict=True
+        ):
+            if part == "K":
+                rows, rows2, e = rows[None], rows2[None], e[None]
+            rows = rows[:, self._order(g)]
+            products = np.sign((rows * rows2).sum(-1))
+            products[products == 0] = 1.0
+            if not self.shared:
+                signs[numbers.start : numbers.stop] = products
+            elif numbers.start == 0:
+                signs[0] = products[0]
+            used = signs[0] if self.shared else signs[numbers.start : numbers.stop]
+            units = "group row" if part == "K" else "head row"
+            at = self.layer._at(part)  # a part of the same comparison
+            self.layer.checks.add(at, units, used[..., None] * rows, rows2, e, numbers.start, 2)
+
+    def _order(self, g: int) -> Array:
+        order = np.arange(self.gain.shape[1])
+        p, turned = self.p, self.turned[g]
+        order[:p], order[p : self.turning] = (
+            np.where(turned, order[p : self.turning], order[:p]),
+            np.where(turned, order[:p], order[p : self.turning]),
+        )
+        return order
+
+    def gains(self) -> None:
+        """γ_k' = sγ_k and γ_q' = γ_q/s, s one number for each pair and for each row that does not turn."""
+        p, turning = self.p, self.turning
+        for g in range(len(self.gain)):
+            own = slice(0, 1) if self.shared else slice(g * self.size, (g + 1) * self.size)
+            order = self._order(g)
+            # A quarter turn takes (x, y) to (−y, x).
+            quarter = np.ones(len(order))
+            quarter[:p] = np.where(self.turned[g], -1.0, 1.0)
+            first = self.signs[0][g] * quarter * self.gain[g, order]
+            second = self.signs[1][own] * quarter * self.query[own][:, order]
+            for start, stop, name in ((0, turning, "pair"), (turning, len(order), "row")):
+                if start == stop:
+                    continue
+
+                parts = partial(_parts, start=start, stop=stop)
+                k, k2, q, q2 = map(parts, (first, self.gain2[g], second, self.query2[own]))
+                e, e2 = (np.linalg.norm(parts(x), axis=-1) for x in (self.errors[0][g], self.errors[1][own]))
+                s = factor(k, k2)
+                checks, n = self.layer.checks, self.layer.n
+                checks.add((n, "key.gain"), f"group {name}", (s[:, None] * k)[None], k2[None], e[None], g, 2)
+                bound = second_bound(e, np.linalg.norm(k2, axis=-1), e2, np.linalg.norm(q2, axis=-1))
+                checks.add((n, "query.gain"), f"head {name}", q / s[:, None], q2, bound, own.start, 2)
+
+
+def _least_squares(first: Array, second: Array) -> tuple[Array, Array]:
+    """M with second = M·first by least squares, and the least and largest singular values of the second."""
+    M = np.linalg.lstsq(first.T, second.T, rcond=None)[0].T
+    values = np.linalg.svd(second, compute_uv=False)
+    return M, np.array([values[-1] if len(second) <= second.shape[1] else 0.0, values[0]])
+
+
+def _parts(x: Array, start: int, stop: int) -> Array:
+    """The rows that turn (from 0) by pairs, the others one by one."""
+    part = x[..., start:stop]
+    halves = np.split(part, 2, axis=-1) if start == 0 and stop else [part]
+    stacked: Array = np.stack(halves, axis=-1)
+    return stacked

@@ -1,0 +1,464 @@
+r"""Are two stored transformers the same function, and by which symmetry; if not, which array does not fit?
+
+The symmetry is found (:mod:`agattn.checkpoints.symmetry`), applied, and the arrays are compared
+(:mod:`agattn.checkpoints.array_checks`). *The same*: every residual, of each head, pair and neuron, is below
+its bound. *Different*: at some tokens the logits differ by more than twice what the rounding of both models
+explains. As no derivatives are taken, this is estimated by the largest change of the logits when all weights
+are multiplied by 1 ± u with random signs, times ``FACTOR``. Otherwise nothing is decided.
+
+What is not searched: the symmetries at eps = 0, orders of rows of normalized queries and keys that do not
+turn, and rotations of pairs whose gains happen to agree. By these alone nothing is called different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from agattn.algebra.scalars import Array
+from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerComparison
+from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, pieces
+from agattn.checkpoints.forward import logits, moved
+from agattn.checkpoints.stored import Arrays, Transformer
+from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
+from agattn.errors import InputError
+from agattn.evidence import Evidence
+from agattn.sheet.data import Cell, Sheet, Table, Wide
+from agattn.sheet.result import FINITE, Count, Key, Result
+
+#: u of each type, and for float16 half of the least number above 0.
+ROUNDINGS = {
+    "float64": Rounding(2.0**-53),
+    "float32": Rounding(2.0**-24),
+    "float16": Rounding(2.0**-11, 2.0**-25),
+    "bfloat16": Rounding(2.0**-8),
+}
+#: How much more than random signs of roundings may change the logits.
+FACTOR = 2.0
+#: Random signs that are tried for each model, and texts.
+DRAWS, TEXTS, LENGTH = 3, 8, 12
+#: What the arrays are called in the document.
+COLUMNS = {"K": "K", "Q": "Q", "P": "V", "O": "O", "G": "gate", "U": "up", "D": "down"}
+
+
+class WorstArray(Result):
+    """An array, and how far it is from what the symmetry makes of it."""
+
+    array: Key[str, "The array in words, with its layer and its head, pair or neuron."]
+    residual: Key[float | None, "The norm of the difference, relative to B's.", FINITE]
+    bound: Key[float | None, "What rounding explains; null where nothing is bounded.", FINITE]
+
+
+class LayerSymmetry(Result):
+    """How a layer of A becomes that of B."""
+
+    groups: Key[tuple[Count, ...], "For each group of B that of A."]
+    heads: Key[tuple[Count, ...], "For each head of B that of A."]
+    neurons: Key[Count, "The number of neurons that stand elsewhere."]
+    rotated: Key[Count, "The number of groups with values (or keys that do not turn) in another basis."]
+    scaled: Key[Count, "The number of neurons with a factor."]
+
+
+class ComparedLayer(Result):
+    """A layer: its symmetry and the largest residual of each array, relative to the array."""
+
+    layer: Key[Count, "The layer, from 0."]
+    symmetry: Key[LayerSymmetry, "How the layer of A becomes that of B."]
+    residuals: Key[dict[str, float], "By array (K, Q, V, O, gate, up, down) the largest residual."]
+
+
+class Separating(Result):
+    """Tokens at which two models differ."""
+
+    tokens: Key[tuple[Count, ...], "The tokens, from 0."]
+    difference: Key[float, "The largest difference of the logits."]
+    explained: Key[float, "What the rounding of both models explains of it."]
+
+
+class SameModel(Result, name="same-model", eq=False):
+    """Whether two stored transformers are the same function, array by array.
+
+    Attributes:
+        checks: the worst piece of each array with its bound.
+        arrays: the symmetry, by names such as ``layers.0.values``.
+    """
+
+    equivalent: Key[bool | None, "Whether both are the same function; null if undecided."]
+    evidence: Key[Evidence, "How the result is known."]
+    unit_roundoff: Key[float, "u of the coarser type: entries are known up to u|x|."]
+    bound: Key[float | None, "The bound of the worst array, relative to it; null if there is none.", FINITE]
+    worst: Key[WorstArray, "The array that is nearest to its bound, or farthest above it."]
+    layers: Key[tuple[ComparedLayer, ...], "Layer by layer."]
+    separating: Key[Separating | None, "Tokens at which the models differ; null where none were found."]
+    reason: Key[str, "Why; where an array does not fit, the first one, in words."]
+    first: Key[str | None, "The first array that does not fit; null if all do."]
+    names: tuple[str, str] = ("A", "B")
+    basis: str = ""
+    checks: tuple[Check, ...] = ()
+    arrays: Mapping[str, Array] | None = None
+
+    @property
+    def word(self) -> str:
+        """``the same``, ``different`` or ``undecided``."""
+        return {True: "the same", False: "different", None: "undecided"}[self.equivalent]
+
+    @property
+    def status(self) -> int:
+        """The exit status: 0 the same, 1 different, 3 undecided."""
+        return {True: 0, False: 1, None: 3}[self.equivalent]
+
+    def summary(self) -> str:
+        """The answer, and why."""
+        return f"{self.word} ({self.evidence}): {self.reason}"
+
+    def sheet(self) -> Sheet:
+        """The answer, and for each kind of array the worst one with its bound."""
+        rows: list[tuple[Cell, ...]] = [
+            ("the two models are", self.word),
+            ("evidence", str(self.evidence)),
+            ("basis of the stream", self.basis),
+            (Wide("why"), self.reason),
+        ]
+        if self.separating is not None:
+            text, far = self.separating.tokens, self.separating
+            rows.append(("tokens", " ".join(map(str, text))))
+            rows.append(("logits differ by", f"{far.difference:.3g}; rounding explains {far.explained:.3g}"))
+        by_part: dict[str, Check] = {}
+        for check in self.checks:
+            if check.part not in by_part or check.ratio > by_part[check.part].ratio:
+                by_part[check.part] = check
+        order = [by_part[part] for part in NAMES if part in by_part]
+        cells = tuple((c.words, f"{c.residual:.2g}", f"{c.bound:.2g}", f"{c.ratio:.2g}") for c in order)
+        headings = (Wide("worst of each array"), "residual", "bound", "ratio")
+        return Sheet(
+            f"{self.names[0]} and {self.names[1]}",
+            (
+                Table("Equivalence of two models", (), tuple(rows)),
+                Table(f"Residuals and bounds, relative, u = {self.unit_roundoff:.2g}", headings, cells),
+            ),
+        )
+
+
+def compare_models(
+    a: Transformer, b: Transformer, layer: int | None = None, head: int | None = None
+) -> SameModel:
+    """Find the symmetry that takes one stored transformer to another, apply it, and compare array by array.
+
+    Args:
+        a: a model.
+        b: another one of the same sizes, which may be stored in another type.
+        layer: compare this layer alone, from 0.
+        head: compare this head of B in this layer alone.
+
+    Raises:
+        InputError: if the models have different sizes or other facts that are no weights; it names the first.
+
+    See Also:
+        :func:`agattn.equivalent`.
+
+    >>> import numpy as np
+    >>> from agattn.checkpoints.stored import Facts
+    >>> facts = Facts("rms", 0, "before", False, True, "silu", True, "", False, 1, 1, 0, 0, 1, (), ())
+    >>> E, Q = np.random.default_rng(0).standard_normal((2, 8, 4))
+    >>> a = Transformer("A", facts, {"E": E, "W": E, "final.gain": np.full(4, 2.0)}, ())
+    >>> print(compare_models(a, Transformer("B", facts, {"E": -E, "W": -2 * E}, ())).summary())
+    the same (numerical): every array is g·A, each entry rounded once
+    """
+    _same_facts(a, b)
+    comparison = _Comparison(a, b)
+    comparison.ends()
+    chosen = range(len(a.blocks)) if layer is None else [layer]
+    if layer is not None and not 0 <= layer < len(a.blocks):
+        raise InputError(f"the models have layers 0 to {len(a.blocks) - 1}, not {layer}")
+    layers = comparison.layers(chosen, head)
+    if layer is None:
+        comparison.logits()
+    return comparison.verdict(layers)
+
+
+def _same_facts(a: Transformer, b: Transformer) -> None:
+    """Refuse models that differ in what is no weight, by the first difference."""
+    one, two = folded(a).facts, folded(b).facts
+    words = {"norm": "norms are", "place": "norms stand", "qk_norm": "norms of queries and keys:"}
+    for entry in fields(one):
+        x, y = getattr(one, entry.name), getattr(two, entry.name)
+        if entry.name == "angles" and [*map(len, x)] == [*map(len, y)]:
+            close = (np.allclose(p, q, 1e-6, 0) for p, q in zip(x, y, strict=True))
+            x, y = ("", "") if all(close) else ("those of one base", "those of another")
+        if x != y:
+            name = words.get(entry.name, f"{entry.name.replace('_', ' ')} is")
+            raise InputError(f"{name} {x or 'no'} in A and {y or 'no'} in B")
+    if len(a.blocks) != len(b.blocks):
+        raise InputError(f"A has {len(a.blocks)} layers and B has {len(b.blocks)}")
+
+
+def _same_shapes(a: Arrays, b: Arrays, where: str = "") -> None:
+    """Refuse arrays of different sizes, by the first difference."""
+    units = {
+        "Q": "heads",
+        "K": "groups",
+        "P": "groups",
+        "G": "neurons",
+        "E": "tokens",
+        "positions": "positions",
+    }
+    for part in ("E", "positions", "types", "K", "Q", "P", "O", "G", "U", "D"):
+        if (part in a) != (part in b):
+            lacks, has = ("A", "B") if part in b else ("B", "A")
+            raise InputError(f"{where}{has} has {NAMES[part]}, and {lacks} has none")
+        if part not in a:
+            continue
+        x, y = a[part].shape, b[part].shape
+        if x != y and x[0] != y[0]:
+            raise InputError(f"{where}{x[0]} {units.get(part, 'rows')} in A and {y[0]} in B")
+        if x != y:
+            raise InputError(
+                f"{where}{NAMES[part]} are {' × '.join(map(str, x))} in A, {' × '.join(map(str, y))} in B"
+            )
+
+
+class _Comparison:
+    """Both models, folded, with what is found on the way."""
+
+    def __init__(self, a: Transformer, b: Transformer) -> None:
+        self.a, self.b = a, b
+        roundings = [ROUNDINGS[model.dtype] for model in (a, b)]
+        self.rounding = max(roundings, key=lambda rounding: rounding.u)
+        self.checks, self.arrays = Checks(), dict[str, Array]()
+        self.one, self.two = FoldedEnds(a, Rounding()), FoldedEnds(b, self.rounding)
+        self.basis = self.below = Basis(np.arange(self.one.width), np.ones(self.one.width))
+        self.held: dict[str, tuple[Array, Array]] = {}
+
+    def _compact(self, model: Transformer, part: str) -> Array:
+        """An embedding, in the type of its file while the other one is read."""
+        array = model.ends[part]
+        if model.dtype in ("float16", "bfloat16") and array.nbytes > 2**28:
+            import ml_dtypes
+
+            return array.astype(np.float16 if model.dtype == "float16" else ml_dtypes.bfloat16)
+        return array
+
+    def ends(self) -> None:
+        """Find the basis of the stream, and compare the embedding with its positions, types and norm."""
+        parts = [part for part in ("E", "positions", "types") if part in self.a.ends]
+        _same_shapes(_Some(self.a.ends, parts), _Some(self.b.ends, parts))
+        compact = {part: (self._compact(self.a, part), self._compact(self.b, part)) for part in parts}
+        raw = {part: (first, second, second) for part, (first, second) in compact.items()}
+        used = parts if len(raw["E"][0]) < 2 * self.one.width else ["E"]
+        samples = [np.concatenate([self._sample(raw[part][n], part, n) for part in used]) for n in range(3)]
+        facts = self.a.facts
+        candidates = [permutation_between(*samples[:2])]
+        if facts.place == "before" and "embedding.gain" not in self.a.ends:
+            residual = np.linalg.norm(candidates[0].turn(samples[0]) - samples[1])
+            if residual > np.linalg.norm(samples[2]) + 1e-12 * np.linalg.norm(samples[1]):
+                first, second, errors = samples
+                candidates = [rotation_between(first, second, errors, facts.norm == "layer")]
+        elif facts.norm == "layer":
+            signs = candidates[0].signs
+            candidates[0] = replace(
+                candidates[0], signs=np.full(len(signs), 1.0 if signs.sum() >= 0 else -1.0)
+            )
+        self.basis = self.below = candidates[0]
+        for part in parts:
+            first, second = compact[part]
+            for (at,) in pieces(first.shape):
+                one, two = (
+                    self.one.fold(part, first[at].astype(np.float64)),
+                    self.two.fold(part, second[at].astype(np.float64)),
+                )
+                error = self.two.error(part, second[at].astype(np.float64))
+                self.checks.add((-1, part), "row", self.basis.turn(one), two, error, at.start)
+        sign = 1.0
+        for part in ("embedding.gain", "embedding.bias"):
+            if part in self.a.ends or part in self.b.ends:
+                first, second = self.one[part], self.two[part]
+                expected = self.basis.turn(first)
+                if part == "embedding.gain":
+                    expected = self.basis.signed(self.basis.signs).turn(first)
+                    sign = -1.0 if (expected * second).sum() < 0 else 1.0
+                error = self.two.error(part, self.b.ends[part])
+                self.checks.add((-1, part), "coordinate", sign * expected, second, error)
+        self.basis = self.basis.signed(sign)
+        if self.basis.matrix is None:
+            self.arrays |= {"basis.order": self.basis.order, "basis.signs": self.basis.signs}
+        else:
+            self.arrays["basis"] = self.basis.matrix
+
+    def _sample(self, array: Array, part: str, n: int) -> Array:
+        """Some rows of an embedding of A (0) or B (1), or what those of B may be off by (2).
+
+        Rows less their own mean are off by no more than the rows, as this is a projection.
+        """
+        ends = self.two if n else self.one
+        at = np.linspace(0, len(array) - 1, min(len(array), 4 * ends.width)).astype(int)
+        piece = array[np.unique(at)].astype(np.float64)
+        if n == 2:
+            scale = self.b.facts.embedding_scale if part == "E" else 1.0
+            return np.asarray(np.linalg.norm(self.rounding.of(np.abs(piece)), axis=1) * scale)
+        rows = ends.fold(part, piece)
+        return rows - rows.mean(0) if "positions" in self.a.ends else rows
+
+    def layers(self, chosen: Iterable[int], head: int | None) -> list[ComparedLayer]:
+        """Compare layers."""
+        one, two = FoldedBlocks(self.a, Rounding()), FoldedBlocks(self.b, self.rounding)
+        result = []
+        for n in chosen:
+            _same_shapes(_Some(self.a.blocks[n]), _Some(self.b.blocks[n]), f"layer {n}: ")
+            layer = LayerComparison(n, one[n], two[n], self.basis, self.below, self.checks)
+            self.basis, self.below = layer.run(
+                ("attention", "perceptron") if head is None else ("attention",)
+            )
+            self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.found.items()}
+            result.append(ComparedLayer(n, _symmetry_of(layer.found), dict(self._residuals(n))))
+        return result
+
+    def _residuals(self, n: int) -> Iterator[tuple[str, float]]:
+        """The largest residual of each array of a layer, with that of its bias."""
+        for part, name in COLUMNS.items():
+            found = [self.checks.all.get((n, key)) for key in (part, f"{part}.bias")]
+            if residuals := [check.residual for check in found if check is not None]:
+                yield name, max(residuals)
+
+    def logits(self) -> None:
+        """Compare what reads the stream at the end."""
+        basis = self.below if self.a.facts.place == "post" else self.basis
+        first, second = self.one.stored("W"), self.two.stored("W")
+        if first.shape != second.shape:
+            raise InputError(f"{len(first)} logits in A and {len(second)} in B")
+        for (at,) in pieces(first.shape):
+            expected, actual = basis.turn(self.one.fold("W", first[at])), self.two.fold("W", second[at])
+            bound = self.two.error("W", second[at]) + basis.error * np.linalg.norm(actual, axis=1)
+            self.checks.add((-1, "W"), "row", expected, actual, bound, at.start)
+        biases = [ends.bias() for ends in (self.one, self.two)]
+        if any(bias is not None for bias in biases):
+            nothing = (np.zeros(len(first)), np.zeros(len(first)))
+            (expected, _), (actual, error) = (bias or nothing for bias in biases)
+            self.checks.add((-1, "W.bias"), "row", expected, actual, error)
+
+    def verdict(self, layers: list[ComparedLayer]) -> SameModel:
+        """The same if everything fits; else different if tokens say so."""
+        worst, misfits = self.checks.worst, self.checks.misfits
+        separating: Separating | None = None
+        equal: bool | None = True
+        if not misfits:
+            reason = "every array is g·A, each entry rounded once"
+        else:
+            separating, ratio = _separate(self.a, self.b, self.rounding, self.checks)
+            first = misfits[0]
+            others = len(misfits) - 1
+            rest = "all else fits" if not others else f"{others} more arrays do not fit"
+            reason = f"{first.words}: {rest}; {_why(self, first)}"
+            equal = None if separating is None else False
+            if separating is None:
+                reason += f"; outputs differ by {ratio:.2g} of what rounding explains"
+        return SameModel(
+            equal,
+            Evidence.NUMERICAL,
+            self.rounding.u,
+            worst.bound,
+            WorstArray(worst.words, worst.residual, worst.bound),
+            tuple(layers),
+            separating,
+            reason,
+            misfits[0].words if misfits else None,
+            names=(self.a.name, self.b.name),
+            basis=self._basis_in_words(),
+            checks=tuple(self.checks.all.values()),
+            arrays=self.arrays,
+        )
+
+    def _basis_in_words(self) -> str:
+        if self.basis.matrix is not None:
+            return f"a rotation, known to {self.basis.error:.2g}"
+        moved = int((self.basis.order != np.arange(len(self.basis.order))).sum())
+        signs = int((self.basis.signs < 0).sum())
+        return f"{moved} coordinates moved, {signs} with another sign" if moved or signs else "the same"
+
+
+class _Some(dict[str, Any]):
+    """Some arrays of a mapping, each read when it is asked for."""
+
+    def __init__(self, arrays: Arrays, parts: Iterable[str] | None = None) -> None:
+        super().__init__(dict.fromkeys(arrays if parts is None else parts))
+        self.arrays = arrays
+
+    def __getitem__(self, part: str) -> Any:
+        return self.arrays[part]
+
+
+def _symmetry_of(found: Mapping[str, Array]) -> LayerSymmetry:
+    """The symmetry of a layer in numbers."""
+    moved = np.zeros(len(found["groups"]), bool)
+    for name in ("values", "keys"):
+        if name in found:
+            M = found[name]
+            moved |= np.linalg.norm(M - np.eye(M.shape[-1]), axis=(1, 2)) > 1e-2 * np.sqrt(M.shape[-1])
+    neurons, scales = found.get("neurons", np.arange(0)), found.get("scales", np.ones(0))
+    return LayerSymmetry(
+        tuple(map(int, found["groups"])),
+        tuple(map(int, found["heads"])),
+        int((neurons != np.arange(len(neurons))).sum()),
+        int(moved.sum()),
+        int((np.abs(scales - 1) > 1e-2).sum()),
+    )
+
+
+def _why(comparison: _Comparison, check: Check) -> str:
+    """What is wrong with an array, as far as its own entries say."""
+    expected, actual = check.expected, check.actual
+    residual = f"the residual is {check.residual:.2g}, the bound {check.bound:.2g}"
+    if expected is None or actual is None:
+        return residual
+    if check.part == "P.bias":
+        first = comparison.a.blocks[check.layer].get("P.bias")
+        second = comparison.b.blocks[check.layer].get("P.bias")
+        if first is not None and second is not None:
+            group = check.piece[0]
+            source = int(comparison.arrays[f"layers.{check.layer}.groups"][group])
+            if np.allclose(first[source], second[group], rtol=4 * comparison.rounding.u, atol=1e-7):
+                return f"the bias is that of A, not rotated; {residual}"
+    difference = np.abs(expected - actual)
+    products = float((expected.conj() * actual).sum().real)
+    if products and difference.ndim:
+        c = products / float((np.abs(expected) ** 2).sum())
+        if (
+            np.linalg.norm(c * expected - actual)
+            <= check.bound * np.linalg.norm(actual)
+            < np.linalg.norm(difference)
+        ):
+            return f"it is {c:.5g} times what it should be"
+    if difference.ndim and (difference**2).max() > 0.98 * (difference**2).sum() and difference.size > 2:
+        entry = ", ".join(str(int(n)) for n in np.unravel_index(int(difference.argmax()), difference.shape))
+        return f"one entry differs, ({entry}); {residual}"
+    return residual
+
+
+def _separate(
+    a: Transformer, b: Transformer, rounding: Rounding, checks: Checks
+) -> tuple[Separating | None, float]:
+    """Tokens at which the models differ by more than rounding explains, and the largest ratio seen."""
+    count, rng, largest = len(a.ends["E"]), np.random.default_rng(0), 0.0
+    length = min(LENGTH, len(a.ends["positions"])) if "positions" in a.ends else LENGTH
+    wrong = [c.piece[0] for c in checks.misfits if c.part in ("E", "W") and c.piece[0] < count]
+    for _ in range(TEXTS):
+        tokens = rng.integers(count, size=length)
+        tokens[: len(wrong)] = wrong[:length]
+        text = tuple(map(int, tokens))
+        outputs = [logits(model, text) for model in (a, b)]
+        difference = np.abs(outputs[0] - outputs[1]).max(1)
+        explained = np.zeros(length)
+        for model, output in zip((a, b), outputs, strict=True):
+            u = ROUNDINGS[model.dtype].u
+            changes = [logits(moved(model, u, seed), text) - output for seed in range(DRAWS)]
+            explained += 2 * FACTOR * np.abs(changes).max((0, 2))
+        ratios = difference / np.maximum(explained, 1e-300)
+        at = int(ratios.argmax())
+        largest = max(largest, float(ratios[at]))
+        if ratios[at] > 1:
+            return Separating(
+                text[: at + 1] if a.facts.causal else text, float(difference[at]), float(explained[at])
+            ), largest
+    return None, largest

@@ -1,0 +1,743 @@
+"""Rewrites of stored transformers: each changes no logit, and the nearest one that is not allowed does.
+
+The page docs/networks/rewrites.md has the proofs; the names of the cases are those of its sections.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from decoders import GROUPS, HEADS, ROWS, VALUES, decoder
+from scipy.linalg import null_space
+from scipy.special import log_softmax
+from scipy.stats import ortho_group
+
+from agattn.checkpoints.forward import logits
+from agattn.checkpoints.stored import Transformer
+
+TOKENS = [3, 14, 15, 9, 2, 6, 5]
+READERS = {"attention": "QKP", "perceptron": "GU"}
+OF_GROUP = np.repeat(np.arange(GROUPS), HEADS // GROUPS)
+
+
+class Copy:
+    """A model whose arrays a rewrite may change."""
+
+    def __init__(self, model: Transformer, seed: int):
+        self.model, self.facts = model, model.facts
+        self.ends = {part: array.copy() for part, array in model.ends.items()}
+        self.blocks = [{part: array.copy() for part, array in block.items()} for block in model.blocks]
+        self.random = np.random.default_rng(seed)
+        self.width = self.ends["E"].shape[1]
+
+    def transformer(self):
+        return replace(self.model, ends=self.ends, blocks=self.blocks)
+
+    def matrix(self, n):
+        """A matrix with a small condition number, so that its inverse is good to many digits."""
+        return self.random.standard_normal((n, n)) + 3 * np.eye(n)
+
+    def vector(self, n=None):
+        return self.random.standard_normal(self.width if n is None else n)
+
+
+def heads_of(group):
+    return np.flatnonzero(group == OF_GROUP)
+
+
+def readers(block, *halves):
+    return [part for half in halves or READERS for part in READERS[half] if part in block]
+
+
+def add(arrays, part, value):
+    arrays[part] = arrays.get(part, 0) + value
+
+
+# 1. Scales of norms
+
+
+def fold_gains(copy):
+    """W → W diag(γ), γ → 1, where a norm stands before a half; the last one into the unembedding."""
+    for block in copy.blocks:
+        for half in READERS:
+            if (gain := block.get(f"{half}.gain")) is not None:
+                for part in readers(block, half):
+                    block[part] *= gain
+                gain[:] = 1
+    copy.ends["E" if copy.facts.tied else "W"] *= copy.ends["final.gain"]
+    copy.ends["final.gain"][:] = 1
+
+
+def fold_gains_into_queries_and_keys_alone(copy):
+    for block in copy.blocks:
+        for part in "QK":
+            block[part] *= block["attention.gain"]
+        block["attention.gain"][:] = 1
+
+
+def fold_norm_biases(copy):
+    """A bias b → b + Wβ, β → 0, with the W that reads γ x̂ + β."""
+    for block in copy.blocks:
+        for half in READERS:
+            for part in readers(block, half):
+                add(block, f"{part}.bias", block[part] @ block[f"{half}.bias"])
+            block[f"{half}.bias"][:] = 0
+    add(copy.ends, "W.bias", copy.ends["W"] @ copy.ends["final.bias"])
+    copy.ends["final.bias"][:] = 0
+
+
+def fold_gains_then_biases(copy):
+    fold_gains(copy)
+    fold_norm_biases(copy)
+
+
+def fold_biases_then_gains(copy):
+    fold_norm_biases(copy)
+    fold_gains(copy)
+
+
+# 2. The residual stream
+
+
+def change_basis(copy, R):
+    """E → E Rᵀ, readers W → W R⁻¹, writers W → R W, b → R b."""
+    for part in {"E", "positions", "types"} & set(copy.ends):
+        copy.ends[part] = copy.ends[part] @ R.T
+    if "W" in copy.ends:
+        copy.ends["W"] = copy.ends["W"] @ np.linalg.inv(R)
+    for block in copy.blocks:
+        for part in readers(block):
+            block[part] = block[part] @ np.linalg.inv(R)
+        for part in {"O", "D", "O.bias", "D.bias"} & set(block):
+            block[part] = R @ block[part]
+
+
+def rotate(copy):
+    change_basis(copy, ortho_group.rvs(copy.width, random_state=1))
+
+
+def fold_and_rotate(copy):
+    fold_gains(copy)
+    rotate(copy)
+
+
+def fold_and_change_basis(copy):
+    fold_gains(copy)
+    change_basis(copy, copy.matrix(copy.width))
+
+
+def rotate_around_ones(copy):
+    """R1 = 1, and any rotation of the vectors of mean 0."""
+    fold_biases_then_gains(copy)
+    ones = np.full((copy.width, 1), copy.width**-0.5)
+    others = null_space(ones.T)
+    R = ones @ ones.T + others @ ortho_group.rvs(copy.width - 1, random_state=2) @ others.T
+    change_basis(copy, R)
+
+
+def fold_layer_norms_and_rotate(copy):
+    fold_biases_then_gains(copy)
+    rotate(copy)
+
+
+def move_means(copy, direction=None):
+    """Writers W → W + 1cᵀ, b → b + s1, E and positions + w1ᵀ."""
+    ones = np.ones(copy.width) if direction is None else direction
+    for block in copy.blocks:
+        block["O"] += ones[:, None] * copy.vector(VALUES)
+        block["D"] += np.outer(ones, copy.vector(block["D"].shape[1]))
+        for part in ("O.bias", "D.bias"):
+            block[part] += copy.vector(1) * ones
+    for part in {"E", "positions"} & set(copy.ends):
+        copy.ends[part] += np.outer(copy.vector(len(copy.ends[part])), ones)
+
+
+def move_along_one_coordinate(copy):
+    move_means(copy, np.eye(copy.width)[0])
+
+
+def read_means(copy, *, move_bias=True):
+    """W → W + w(1/γ)ᵀ, b → b − w Σ β_i/γ_i."""
+    for block in copy.blocks:
+        for half in READERS:
+            gain, bias = block[f"{half}.gain"], block[f"{half}.bias"]
+            for part in readers(block, half):
+                w = copy.random.standard_normal((*block[part].shape[:-1], 1))
+                block[part] += w / gain
+                block[f"{part}.bias"] -= move_bias * w[..., 0] * (bias / gain).sum()
+
+
+def read_means_without_bias(copy):
+    read_means(copy, move_bias=False)
+
+
+def move_to_positions(copy):
+    """E + 1cᵀ, positions − 1cᵀ."""
+    c = copy.vector()
+    copy.ends["E"] += c
+    copy.ends["positions"] -= c
+
+
+def permute_coordinates(copy, sign=None, gains=True):
+    """A permutation with signs of the stream; gains and biases of the norms are carried along."""
+    order = copy.random.permutation(copy.width)
+    signs = copy.random.choice([-1.0, 1.0], copy.width) if sign is None else np.full(copy.width, sign)
+    change_basis(copy, signs[:, None] * np.eye(copy.width)[order])
+    for arrays in [copy.ends, *copy.blocks]:
+        for part in arrays:
+            if part.startswith(("attention.", "perceptron.", "after ", "embedding.", "final.")):
+                if part.endswith("gain") and gains:
+                    arrays[part] = arrays[part][order]
+                elif part.endswith("bias"):
+                    arrays[part] = signs * arrays[part][order]
+
+
+def permute_without_gains(copy):
+    permute_coordinates(copy, gains=False)
+
+
+def permute_with_common_sign(copy):
+    permute_coordinates(copy, sign=-1.0)
+
+
+def norms_on_the_stream(copy):
+    """Each norm that makes the stream, of BERT's kind, with the half that reads and writes it next."""
+    yield copy.ends, "embedding", "attention", copy.blocks[0]
+    for n, block in enumerate(copy.blocks):
+        yield block, "after attention", "perceptron", block
+        if n + 1 < len(copy.blocks):
+            yield block, "after perceptron", "attention", copy.blocks[n + 1]
+
+
+def move_behind_norms(copy, *, written=True):
+    """β → β + s, readers' b → b − Ws, the next written b → b − s."""
+    for arrays, norm, half, block in norms_on_the_stream(copy):
+        s = copy.vector()
+        arrays[f"{norm}.bias"] += s
+        for part in readers(block, half):
+            block[f"{part}.bias"] -= block[part] @ s
+        if written:
+            block[f"{'O' if half == 'attention' else 'D'}.bias"] -= s
+
+
+def move_behind_norms_but_not_written(copy):
+    move_behind_norms(copy, written=False)
+
+
+def scale_stream(copy):
+    """E, writers and their biases, and gains behind the halves, × c; readers / c if no norm stands before."""
+    c = 1.7
+    copy.ends["E"] *= c
+    for block in copy.blocks:
+        if copy.facts.place == "after":
+            for part in readers(block):
+                block[part] /= c
+        gains = [f"after {half}.gain" for half in READERS]
+        scaled = gains if gains[0] in block else ["O", "D"]
+        for part in scaled:
+            block[part] *= c
+
+
+def scale_stream_without_readers(copy):
+    """What is right for norms before the halves, done to norms behind them."""
+    copy.ends["E"] *= 1.7
+    for block in copy.blocks:
+        for half in READERS:
+            block[f"after {half}.gain"] *= 1.7
+
+
+def scale_norms(copy):
+    """γ → cγ, β → cβ, readers / c, the next written × c: a c for each norm that makes the stream."""
+    for arrays, norm, half, block in norms_on_the_stream(copy):
+        c = np.exp(copy.random.standard_normal())
+        for end in ("gain", "bias"):
+            arrays[f"{norm}.{end}"] *= c
+        for part in readers(block, half):
+            block[part] /= c
+        writer = "O" if half == "attention" else "D"
+        block[writer] *= c
+        block[f"{writer}.bias"] *= c
+
+
+# 3. Values of a group
+
+
+def change_values(copy, *, bias=True, transposed=False):
+    """P → M P, b_v → M b_v, O_h → O_h M⁻¹ for the heads of the group."""
+    for block in copy.blocks:
+        for group in range(GROUPS):
+            M = copy.matrix(VALUES)
+            block["P"][group] = M @ block["P"][group]
+            if bias and "P.bias" in block:
+                block["P.bias"][group] = M @ block["P.bias"][group]
+            inverse = M.T if transposed else np.linalg.inv(M)
+            own = heads_of(group)
+            block["O"][own] = block["O"][own] @ inverse
+
+
+def change_values_without_bias(copy):
+    change_values(copy, bias=False)
+
+
+def change_values_by_transposed(copy):
+    change_values(copy, transposed=True)
+
+
+def change_values_of_a_head(copy):
+    """A matrix for one head of a group: the values are those of both."""
+    M = copy.matrix(VALUES)
+    block = copy.blocks[0]
+    block["P"][0] = M @ block["P"][0]
+    block["O"][0] = block["O"][0] @ np.linalg.inv(M)
+
+
+# 4. Scores of a group
+
+
+def change_scores(copy, rows=slice(None), part="both"):
+    """K → M K, b_k → M b_k, Q → M⁻ᵀ Q, b_q → M⁻ᵀ b_q, on some rows."""
+    for block in copy.blocks:
+        for group in range(GROUPS):
+            M = copy.matrix(len(range(ROWS)[rows]))
+            own = heads_of(group)
+            for name, heads, by in (("K", [group], M), ("Q", own, np.linalg.inv(M).T)):
+                for h in heads:
+                    block[name][h, rows] = by @ block[name][h, rows]
+                    if f"{name}.bias" in block and not (part == "no query bias" and name == "Q"):
+                        block[f"{name}.bias"][h, rows] = by @ block[f"{name}.bias"][h, rows]
+
+
+def change_scores_without_query_bias(copy):
+    change_scores(copy, part="no query bias")
+
+
+def change_rows_at_rest(copy):
+    change_scores(copy, slice(4, None))
+
+
+def change_rows_at_rest_and_one_more(copy):
+    change_scores(copy, slice(3, None))
+
+
+def multiply_pairs(copy, conjugate=True):
+    """K → c k, q → q/c̄ for each pair z = x + iy."""
+    for block, angles in zip(copy.blocks, copy.facts.angles, strict=True):
+        p = len(angles)
+        for group in range(GROUPS):
+            c = copy.vector(p) + 1j * copy.vector(p)
+            c += c / abs(c)
+            for name, heads, by in (
+                ("K", [group], c),
+                ("Q", heads_of(group), 1 / (c.conj() if conjugate else c)),
+            ):
+                for array in (block[part] for part in (name, f"{name}.bias") if part in block):
+                    for h in heads:
+                        factor = by[:, None] if array.ndim == 3 else by
+                        z = factor * (array[h, :p] + 1j * array[h, p : 2 * p])
+                        array[h, :p], array[h, p : 2 * p] = z.real, z.imag
+
+
+def multiply_pairs_without_conjugate(copy):
+    multiply_pairs(copy, conjugate=False)
+
+
+def exchange_rows(copy, *pairs):
+    """The same two rows of all queries and keys exchanged."""
+    for block in copy.blocks:
+        for part in {"Q", "K", "Q.bias", "K.bias"} & set(block):
+            for one, other in pairs:
+                block[part][:, [one, other]] = block[part][:, [other, one]]
+
+
+def exchange_rows_at_rest(copy):
+    exchange_rows(copy, (4, 5))
+
+
+def exchange_pairs(copy):
+    exchange_rows(copy, (0, 1), (2, 3))
+
+
+def pair_otherwise(copy):
+    """Rows (x_0, x_1, y_0, y_1) stored as (x_0, y_0, x_1, y_1), and read as before."""
+    exchange_rows(copy, (1, 2))
+
+
+def scale_gains(copy, by_pair=True):
+    """γ_k → sγ_k, γ_q → γ_q/s, for each pair, and for each row that does not turn."""
+    p = len(copy.facts.angles[0])
+    for block in copy.blocks:
+        s = copy.random.choice([-2.0, -0.5, 0.6, 1.5, 3.0], block["key.gain"].shape)
+        if by_pair:
+            s[..., p : 2 * p] = s[..., :p]
+        else:
+            s[..., p : 2 * p] = 2 * s[..., :p]
+        block["key.gain"] *= s
+        block["query.gain"] /= s if copy.facts.qk_norm == "head" else s[OF_GROUP]
+
+
+def scale_gains_of_rows(copy):
+    scale_gains(copy, by_pair=False)
+
+
+def equal_gains(copy):
+    """Of a model: the gains of a pair agree in absolute value, in both norms."""
+    p = len(copy.facts.angles[0])
+    for block in copy.blocks:
+        for part in ("query.gain", "key.gain"):
+            block[part][..., p : 2 * p] = -block[part][..., :p]
+
+
+def rotate_pairs(copy, angle=0.7):
+    """One rotation of a pair of a group's rows."""
+    p = len(copy.facts.angles[0])
+    for block in copy.blocks:
+        for part, heads in (("K", [0]), ("Q", heads_of(0))):
+            z = np.exp(1j * angle) * (block[part][heads, :p] + 1j * block[part][heads, p : 2 * p])
+            block[part][heads, :p], block[part][heads, p : 2 * p] = z.real, z.imag
+
+
+def turn_quarters(copy, *, gains=True):
+    """(x, y) → (−y, x) for a pair of all heads, and its gains exchanged."""
+    p = len(copy.facts.angles[0])
+    for block in copy.blocks:
+        for part in "QK":
+            block[part][:, [0, p]] = block[part][:, [p, 0]]
+            block[part][:, 0] *= -1
+        for part in ("query.gain", "key.gain") if gains else ():
+            block[part][[0, p]] = block[part][[p, 0]]
+
+
+def turn_quarters_without_gains(copy):
+    turn_quarters(copy, gains=False)
+
+
+def negate_rows(copy, groups=slice(None)):
+    """A row of all keys with its gain."""
+    for block in copy.blocks:
+        block["K"][groups, 1] *= -1
+        block["key.gain"][1] *= -1
+
+
+def negate_a_row_of_one_group(copy):
+    negate_rows(copy, slice(1))
+
+
+def scale_keys(copy):
+    """K_g and Q_h times positive numbers."""
+    for block in copy.blocks:
+        for part in "QK":
+            block[part] *= np.exp(copy.vector(len(block[part])))[:, None, None]
+
+
+# 5. Biases
+
+
+def move_key_biases(copy, rows=slice(None)):
+    for block in copy.blocks:
+        bias = block.setdefault("K.bias", np.zeros((GROUPS, ROWS)))
+        bias[:, rows] += copy.random.standard_normal((GROUPS, ROWS))[:, rows]
+
+
+def move_key_biases_at_rest(copy):
+    move_key_biases(copy, slice(4, None))
+
+
+def values_to_output(copy, *, of_heads=True):
+    """b_o → b_o + Σ_h O_h b_{v,g(h)}, b_v → 0."""
+    for block in copy.blocks:
+        heads = np.arange(HEADS) if of_heads else np.arange(0, HEADS, HEADS // GROUPS)
+        block["O.bias"] += sum(block["O"][h] @ block["P.bias"][OF_GROUP[h]] for h in heads)
+        block["P.bias"][:] = 0
+
+
+def values_to_output_once_a_group(copy):
+    values_to_output(copy, of_heads=False)
+
+
+def hide_value_biases(copy):
+    """The biases that Σ_{h in g} O_h, side by side, do not see."""
+    for block in copy.blocks:
+        seen = np.hstack([block["O"][heads_of(group)].sum(0) for group in range(GROUPS)])
+        unseen = null_space(seen)
+        block["P.bias"] += (unseen @ copy.vector(unseen.shape[1])).reshape(GROUPS, VALUES)
+
+
+def move_value_biases(copy):
+    for block in copy.blocks:
+        block["P.bias"] += copy.random.standard_normal((GROUPS, VALUES))
+
+
+def from_perceptron_to_attention(copy):
+    for block in copy.blocks:
+        s = copy.vector()
+        block["O.bias"] += s
+        block["D.bias"] -= s
+
+
+# 6. Orders
+
+
+def order(copy, parts, permutation):
+    for block in copy.blocks:
+        for part in parts:
+            for name in {part, f"{part}.bias"} & set(block):
+                block[name] = block[name].take(permutation, 1 if name == "D" else 0)
+
+
+def order_groups(copy):
+    order(copy, "KP", [1, 0])
+    order(copy, "QO", [2, 3, 0, 1])
+
+
+def order_keys(copy):
+    order(copy, "KP", [1, 0])
+
+
+def order_heads(copy):
+    order(copy, "QO", [1, 0, 2, 3])
+
+
+def order_heads_across_groups(copy):
+    order(copy, "QO", [2, 1, 0, 3])
+
+
+def order_neurons(copy):
+    permutation = copy.random.permutation(len(copy.blocks[0]["G"]))
+    for block in copy.blocks:
+        parts = [part for part in ("G", "G.bias", "U", "U.bias") if part in block]
+        for part in parts:
+            block[part] = block[part][permutation]
+        block["D"] = block["D"][:, permutation]
+
+
+def order_neurons_of_a_gate(copy):
+    for block in copy.blocks:
+        block["G"] = block["G"][::-1]
+        block["D"] = block["D"][:, ::-1]
+
+
+# 7. Neurons
+
+
+def scale_neurons(copy, part, positive=False, power=1, undo=True):
+    """The rows of an array times c, the columns of D over a power of c."""
+    for block in copy.blocks:
+        c = 1 + abs(copy.vector(len(block["G"])))
+        if not positive:
+            c *= copy.random.choice([-1.0, 1.0], len(c))
+        block[part] *= c[:, None]
+        if f"{part}.bias" in block:
+            block[f"{part}.bias"] *= c
+        if undo:
+            block["D"] /= c**power
+
+
+def scale_up(copy):
+    scale_neurons(copy, "U")
+
+
+def scale_up_alone(copy):
+    scale_neurons(copy, "U", undo=False)
+
+
+def scale_gate(copy):
+    scale_neurons(copy, "G", positive=True)
+
+
+def scale_gate_with_signs(copy):
+    scale_neurons(copy, "G")
+
+
+def scale_squared_gate(copy):
+    scale_neurons(copy, "G", positive=True, power=2)
+
+
+# 8. Probabilities
+
+
+def move_logits(copy):
+    copy.ends["W"] += copy.vector()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rewrite that is allowed, and its nearest neighbour that is not: of the same model, or of another."""
+
+    name: str
+    kind: str
+    allowed: Callable[[Copy], None]
+    forbidden: Callable[[Copy], None]
+    facts: Mapping[str, object] = field(default_factory=dict)
+    forbidden_kind: str | None = None
+    forbidden_facts: Mapping[str, object] | None = None
+    prepare: Callable[[Copy], None] = lambda copy: None
+    forbidden_prepare: Callable[[Copy], None] | None = None
+    probabilities: bool = False
+
+
+CASES = [
+    Case("1 gains into what reads", "llama", fold_gains, fold_gains_into_queries_and_keys_alone),
+    Case(
+        "1 the last gain into a tied unembedding",
+        "llama",
+        fold_gains,
+        fold_gains,
+        forbidden_facts={"tied": True},
+    ),
+    Case("1 biases of layer norms", "neox", fold_biases_then_gains, fold_gains_then_biases),
+    Case("2a rotation, gains folded or not", "llama", fold_and_rotate, rotate),
+    Case("2a no other change of basis", "llama", fold_and_rotate, fold_and_change_basis),
+    Case(
+        "2b rotation that keeps 1, or not",
+        "gpt2",
+        rotate_around_ones,
+        fold_layer_norms_and_rotate,
+        {"tied": False},
+    ),
+    Case("2b means that writers write", "gpt2", move_means, move_along_one_coordinate, {"tied": False}),
+    Case(
+        "2b means of a tied embedding",
+        "gpt2",
+        move_means,
+        move_means,
+        {"tied": False},
+        forbidden_facts={"tied": True},
+    ),
+    Case("2b means that readers read", "gpt2", read_means, read_means_without_bias),
+    Case(
+        "2c embedding and positions",
+        "gpt2",
+        move_to_positions,
+        move_to_positions,
+        {"tied": False},
+        forbidden_facts={"tied": True},
+    ),
+    Case("2c probabilities of a tied model", "gpt2", move_to_positions, move_means, probabilities=True),
+    Case("2d signed permutations, OLMo 2", "olmo2", permute_coordinates, permute_without_gains),
+    Case("2d signed permutations, Gemma 2", "gemma2", permute_coordinates, permute_without_gains),
+    Case("2d no rotation", "olmo2", permute_coordinates, rotate),
+    Case("2d permutations and one sign, BERT", "bert", permute_with_common_sign, permute_coordinates),
+    Case("2d biases behind norms", "bert", move_behind_norms, move_behind_norms_but_not_written),
+    Case("2d means, BERT", "bert", move_means, move_along_one_coordinate),
+    Case(
+        "2e scale of the stream",
+        "llama",
+        scale_stream,
+        scale_stream,
+        {"eps": 0.0},
+        forbidden_facts={"eps": 1e-5},
+    ),
+    Case(
+        "2e scale, Gemma 2",
+        "gemma2",
+        scale_stream,
+        scale_stream,
+        {"eps": 0.0, "tied": False},
+        forbidden_facts={"eps": 0.0},
+    ),
+    Case("2e scale, OLMo 2", "olmo2", scale_stream, scale_stream_without_readers, {"eps": 0.0}),
+    Case(
+        "2e scale of each norm, BERT",
+        "bert",
+        scale_norms,
+        scale_norms,
+        {"eps": 0.0},
+        forbidden_facts={"eps": 1e-2},
+    ),
+    Case("3 values, with their bias or not", "qwen2", change_values, change_values_without_bias),
+    Case("3 values by the inverse", "llama", change_values, change_values_by_transposed),
+    Case("3 values of all heads of a group", "llama", change_values, change_values_of_a_head),
+    Case("4 scores without positions", "gpt2", change_scores, change_scores, forbidden_kind="llama"),
+    Case("4 scores with the queries' bias", "gpt2", change_scores, change_scores_without_query_bias),
+    Case("4 pairs by the conjugate", "qwen2", multiply_pairs, multiply_pairs_without_conjugate),
+    Case("4 rows at rest", "qwen2", change_rows_at_rest, change_rows_at_rest_and_one_more),
+    Case("4 order of rows at rest, of pairs", "llama", exchange_rows_at_rest, exchange_pairs),
+    Case("4 the other pairing", "llama", exchange_rows_at_rest, pair_otherwise),
+    Case("4 normalized: no complex factors", "llama", multiply_pairs, multiply_pairs, forbidden_kind="qwen3"),
+    Case("4 normalized: gains by pair", "qwen3", scale_gains, scale_gains_of_rows),
+    Case("4 normalized at once: gains by pair and group", "olmo2", scale_gains, scale_gains_of_rows),
+    Case(
+        "4 normalized: rotations of equal gains",
+        "qwen3",
+        rotate_pairs,
+        rotate_pairs,
+        prepare=equal_gains,
+        forbidden_prepare=lambda copy: None,
+    ),
+    Case("4 normalized: quarter turns", "qwen3", turn_quarters, turn_quarters_without_gains),
+    Case("4 normalized: signs of rows", "qwen3", negate_rows, negate_a_row_of_one_group),
+    Case(
+        "4 normalized: scales", "qwen3", scale_keys, scale_keys, {"eps": 0.0}, forbidden_facts={"eps": 1e-2}
+    ),
+    Case(
+        "5 keys' bias without positions",
+        "gpt2",
+        move_key_biases,
+        move_key_biases,
+        forbidden_facts={"score_cap": 2.0},
+    ),
+    Case("5 keys' bias at rest", "qwen2", move_key_biases_at_rest, move_key_biases),
+    Case(
+        "5 keys' bias, normalized",
+        "llama",
+        move_key_biases_at_rest,
+        move_key_biases_at_rest,
+        forbidden_kind="qwen3",
+    ),
+    Case("5 values' bias to the output", "gpt2", values_to_output, values_to_output_once_a_group),
+    Case("5 values' bias that no head sees", "qwen2", hide_value_biases, move_value_biases, {"width": 8}),
+    Case(
+        "5 parallel blocks",
+        "neox",
+        from_perceptron_to_attention,
+        from_perceptron_to_attention,
+        forbidden_facts={"parallel": False},
+    ),
+    Case("6 groups with their heads", "qwen2", order_groups, order_keys),
+    Case("6 heads of a group", "qwen2", order_heads, order_heads_across_groups),
+    Case("6 neurons", "llama", order_neurons, order_neurons_of_a_gate),
+    Case("7 gated: up against down", "llama", scale_up, scale_up_alone),
+    Case("7 gated: not the gate", "llama", scale_up, scale_gate),
+    Case("7 ReLU: positive scales", "gpt2", scale_gate, scale_gate_with_signs, {"activation": "relu"}),
+    Case("7 squared ReLU: the square", "gpt2", scale_squared_gate, scale_gate, {"activation": "relu2"}),
+    Case("7 gated ReLU", "llama", scale_gate, scale_gate_with_signs, {"activation": "relu"}),
+    Case(
+        "7 GELU: no scale",
+        "gpt2",
+        scale_gate,
+        scale_gate,
+        {"activation": "relu"},
+        forbidden_facts={"activation": "gelu"},
+    ),
+    Case(
+        "8 a constant on all logits",
+        "llama",
+        move_logits,
+        move_logits,
+        forbidden_facts={"logit_cap": 2.0},
+        probabilities=True,
+    ),
+]
+
+
+def change(case, kind, facts, prepare, rewrite):
+    """By how much a rewrite changes the logits of a decoder, relative to the largest."""
+    before = Copy(decoder(7, kind, **facts), 1)
+    prepare(before)
+    after = Copy(before.transformer(), 2)
+    rewrite(after)
+    first, second = (logits(copy.transformer(), TOKENS) for copy in (before, after))
+    if case.probabilities:
+        first, second = log_softmax(first, axis=1), log_softmax(second, axis=1)
+    return abs(first - second).max() / abs(first).max()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_rewrite(case):
+    """An allowed rewrite keeps the logits to 12 digits; its forbidden neighbour changes six."""
+    assert change(case, case.kind, case.facts, case.prepare, case.allowed) < 1e-12
+    kind = case.forbidden_kind or case.kind
+    facts = case.facts if case.forbidden_facts is None else case.forbidden_facts
+    prepare = case.forbidden_prepare or case.prepare
+    assert change(case, kind, facts, prepare, case.forbidden) > 1e-6
