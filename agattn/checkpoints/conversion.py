@@ -19,21 +19,29 @@ of tokens is another norm, in which the answer is a local search from the comple
 
 from __future__ import annotations
 
+import json
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from math import pi
-from typing import Any, Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from scipy.linalg import block_diag
 from scipy.optimize import least_squares
 
 from agattn.algebra.scalars import Array
+from agattn.calls import one_of, positive_integer
+from agattn.checkpoints.forward import attention_inputs
+from agattn.checkpoints.reading import read_transformer, stored_parts, write_transformer
 from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, argument
+from agattn.files import parsed, read_text, write
 from agattn.sheet.data import Note, Sheet, Table
-from agattn.sheet.result import Count, Key, Positive, Result
+from agattn.sheet.result import Count, Key, Positive, Result, Written, key
 
 
 class ConvertedLayer(Result):
@@ -66,12 +74,16 @@ class Conversion(Result, name="convert", eq=False):
     """
 
     layers: Key[tuple[ConvertedLayer, ...], "One entry for each layer."]
-    metric: Key[Literal["identity", "data"], "Whether inputs are those of data, or all directions count alike."]
     tokens: Key[Count, "The tokens of the data; 0 without data."]
-    kind: Key[Literal["kv_heads", "rank", "latent"], "What is made smaller."]
+    kind: Key[str, "What is made smaller.", Written(Literal["kv_heads", "rank", "latent"])]
     size: Key[Positive, "The new number."]
     slow: Key[Count, "Rotary pairs of a layer, the most, that are found by a local search."]
     transformer: Transformer | None = None
+
+    @key(Written(Literal["identity", "data"]))
+    def metric(self) -> str:
+        """Whether inputs are those of data, or all directions count alike."""
+        return "data" if self.tokens else "identity"
 
     def sheet(self) -> Sheet:
         """A row for each layer, relative to its norm; what is optimal, and what is not claimed."""
@@ -91,7 +103,9 @@ class Conversion(Result, name="convert", eq=False):
             "latent": f"one latent of rank {self.size}",
         }[self.kind]
         by = f"{self.tokens} tokens of data" if self.tokens else "all directions alike"
-        note = "The error is optimal in this norm, with these groups: it is the bound. The norm takes tokens as"
+        note = (
+            "The error is optimal in this norm, with these groups: it is the bound. The norm takes tokens as"
+        )
         note += " independent and heads one by one; nothing is claimed of the loss, nor of the groups."
         if self.slow:
             note += f" Of {self.slow} pairs that turn slowly a local search gives what is written; no bound."
@@ -108,26 +122,33 @@ def _relative(x: float | None, norm: float) -> str:
 _PARTS = ("Q", "K", "P", "O", "Q.bias", "K.bias", "P.bias", "O.bias")
 
 
+#: The parts that are fewer with fewer sets, and the key of a configuration that says how many there are.
+_SHARED = {"K", "P", "K.bias", "P.bias"}
+_KV_HEADS = "num_key_value_heads"
+
+
 class Metric(NamedTuple):
     """Roots F of the moments FᵀF of a layer's inputs; ``None`` for the identity.
 
     Attributes:
         centered: of the covariance: what is constant over tokens does not count.
+        second: of the second moment.
         whole: of the second moment of inputs with 1 appended.
-        mean: of the inputs.
     """
 
     centered: Array | None = None
+    second: Array | None = None
     whole: Array | None = None
-    mean: Array | None = None
 
     @classmethod
     def of(cls, X: Array) -> Metric:
         """The metric of inputs, n × d."""
-        n, mean = len(X), X.mean(axis=0)
-        whole = np.hstack([X, np.ones((n, 1))])
-        roots = (np.linalg.qr(M / n**0.5, mode="r") for M in (X - mean, whole))
-        return cls(*roots, mean)
+        whole = np.hstack([X, np.ones((len(X), 1))])
+        return cls(*(_triangle(M / len(X) ** 0.5) for M in (X - X.mean(axis=0), X, whole)))
+
+
+#: All directions count alike.
+IDENTITY = Metric()
 
 
 class Side(NamedTuple):
@@ -157,13 +178,14 @@ class Layer:
         block: Arrays,
         facts: Facts,
         number: int = 0,
-        metric: Metric = Metric(),
+        metric: Metric = IDENTITY,
         context: int | None = None,
         one_metric: bool = False,
     ) -> None:
         self.block = {part: np.array(block[part], float) for part in _PARTS if part in block}
         self.metric, self.heads = metric, len(self.block["Q"])
         self.free = (not facts.score_cap, "O.bias" in block)
+        self.one_metric = one_metric
         if one_metric:
             self.free = (all(self.free),) * 2
         angles = facts.angles[number] if facts.angles else ()
@@ -179,14 +201,42 @@ class Layer:
         self.weight = scores / values if scores and values else 1.0
         self.norm = (scores + self.weight * values) ** 0.5
 
+    def taken(self, groups: Sequence[int]) -> Layer:
+        """Some sets of keys and values with their heads, in this order."""
+        share = self.heads // len(self.block["K"])
+        heads = [share * g + i for g in groups for i in range(share)]
+        other, groups = copy(self), [*groups]
+        other.heads = len(heads)
+        other.block = {
+            part: array if part == "O.bias" else array[groups if part[0] in "KP" else heads]
+            for part, array in self.block.items()
+        }
+        sides = (
+            Side(side.shared[groups], side.own[heads]) for side in (self.scores, self.values, *self.turning)
+        )
+        other.scores, other.values, *other.turning = sides
+        return other
+
+    def alike(self, size: int) -> list[int]:
+        """An order that puts sets of keys and values together by what sharing costs each two of them."""
+        left, order = [*range(len(self.block["K"]))], list[int]()
+        while left:
+            first = left[0]
+            cost = {g: self.taken((first, g)).nearest(1)[1] if g != first else -1.0 for g in left}
+            chosen = sorted(left, key=cost.__getitem__)[:size]
+            order += sorted(chosen)
+            left = [g for g in left if g not in chosen]
+        return order
+
     def sides(self, block: Arrays) -> tuple[Side, list[Side], Side]:
         """Whitened rows of scores that do not turn, of each pair that does, and of values."""
         keys, queries, P = (_with_bias(block, part) for part in "KQP")
         turn, whole = 2 * self.pairs, self.metric.whole
         queries = weighed(queries, whole)
+        roots = (self.metric.second if self.one_metric else self.metric.centered, self.metric.second)
         still, values = (
-            weighed(M[..., :-1], self.metric.centered) if free else weighed(M, whole)
-            for M, free in zip((keys[:, turn:], P), self.free, strict=True)
+            weighed(M[..., :-1], root) if free else weighed(M, whole)
+            for M, root, free in zip((keys[:, turn:], P), roots, self.free, strict=True)
         )
         turning = weighed(keys[:, :turn], whole)
         pairs = [slice(f, turn, self.pairs) for f in range(self.pairs)]
@@ -214,7 +264,10 @@ class Layer:
         QK, OP = self._mixings(sets)
         turn, lost = 2 * self.pairs, 0.0
         for n in range(sets):
-            for mixing, side, start, weight in ((QK, self.scores, turn, 1.0), (OP, self.values, 0, self.weight)):
+            for mixing, side, start, weight in (
+                (QK, self.scores, turn, 1.0),
+                (OP, self.values, 0, self.weight),
+            ):
                 shared, own = _set(side, n, sets)
                 m, rows, _ = shared.shape
                 size = min(rows, rank or rows)
@@ -245,7 +298,11 @@ class Layer:
                 first = side.shared[g - g % m]
                 R = np.eye(len(shared))
                 if turned:
-                    R = _rotation(shared, first) if mixing is OP or rows.stop is None else _turn(shared, first)
+                    R = (
+                        _rotation(shared, first)
+                        if mixing is OP or rows.stop is None
+                        else _turn(shared, first)
+                    )
                 mixing.shared[g // m, rows, g % m, rows] = R / m
                 _heads(mixing, g // m, sets, m)[g % m, :, rows, rows] = R
         return self._written(QK, OP)
@@ -257,7 +314,9 @@ class Layer:
         N = [*map(_beside, own[0]), *(self.weight**0.5 * _beside(heads) for heads in own[1])]
         rows = np.concatenate([side.shared.reshape(-1, side.shared.shape[-1]) for side in sides])
         T, B, tail = factored(rows, N, rank)
-        old = np.concatenate([_with_bias(self.block, part).reshape(-1, self.block[part].shape[-1] + 1) for part in "KP"])
+        old = np.concatenate(
+            [_with_bias(self.block, part).reshape(-1, self.block[part].shape[-1] + 1) for part in "KP"]
+        )
         new = (T @ B).T @ old
         block = dict(self.block)
         split = self.block["K"].shape[0] * self.block["K"].shape[1]
@@ -297,19 +356,195 @@ class Layer:
         """Drop the key bias where it is invisible, and move to the output bias what values have in common."""
         if self.free[0] and "K.bias" in new:
             new["K.bias"][:, 2 * self.pairs :] = 0
-        if self.free[1]:
-            if "P.bias" in new:
-                new["P.bias"][:] = 0
-            new["O.bias"] = self.block["O.bias"] + self._mean(self.block) - self._mean(new)
+        if self.free[1] and "P.bias" in new:
+            values = np.repeat(self.block["P.bias"], self.heads // len(self.block["P.bias"]), axis=0)
+            new["O.bias"] = self.block["O.bias"] + np.einsum("hdb,hb->d", self.block["O"], values)
+            new["P.bias"][:] = 0
         return new
 
-    def _mean(self, block: Arrays) -> Array:
-        """What all heads add for the mean of the inputs."""
-        values = block.get("P.bias", 0.0)
-        if self.metric.mean is not None:
-            values = values + block["P"] @ self.metric.mean
-        values = np.broadcast_to(values, block["P"].shape[:2])
-        return np.einsum("hdb,hb->d", block["O"], np.repeat(values, self.heads // len(values), axis=0))
+
+def convert(
+    model: Transformer | str | Path | Mapping[str, Any],
+    *,
+    kv_heads: int | None = None,
+    rank: int | None = None,
+    latent: int | None = None,
+    groups: Literal["adjacent", "nearest"] = "adjacent",
+    data: Any = None,
+    context: int | None = None,
+) -> Conversion:
+    """Find the nearest model with fewer keys and values, and the proof that none with these groups is nearer.
+
+    For each layer the error is the lower bound that it attains, in a norm that takes tokens as independent.
+    Nothing is claimed of the loss of the model, nor of the groups.
+
+    Args:
+        model: the folder of a checkpoint, its file, or a transformer.
+        kv_heads: so many sets of keys and values are left.
+        rank: of each head, for models without rotary positions; further rows are 0.
+        latent: the rank of one latent, from which all keys and values of a layer are made.
+        groups: which sets share: adjacent ones, or those whose sharing costs least, found greedily.
+        data: token ids (sequences of numbers), or by layer, from 0, hidden states that its attention reads
+            (n × d); arrays or a file of them. Without data all directions count alike.
+        context: tokens; rotary pairs that turn less than once in so many are found by a local search.
+            Without it the complex norm is taken for all pairs.
+
+    Raises:
+        InputError: if a number does not fit the model, keys are normalized, or the data has another width.
+
+    See Also:
+        :func:`agattn.classify`.
+
+    >>> from agattn.checkpoints.stored import Facts
+    >>> K, Q, P, O = np.random.default_rng(0).standard_normal((4, 4, 2, 6))
+    >>> block = {"K": K, "Q": Q, "P": P, "O": O.swapaxes(1, 2)}
+    >>> facts = Facts("rms", 0.0, "before", False, True, "silu", True, "", True, 1, 1, 0, 0, 1, (), ())
+    >>> [line] = convert(Transformer("tiny", facts, {}, [block]), kv_heads=2).layers
+    >>> line.groups, abs(line.error - line.bound) < 1e-12, line.error < line.procrustes < line.mean
+    (((0, 1), (2, 3)), True, True)
+    """
+    if not isinstance(model, Transformer):
+        model = read_transformer(model)
+    given = {"kv_heads": kv_heads, "rank": rank, "latent": latent}
+    (kind, size), *others = [item for item in given.items() if item[1] is not None] or [("", 0)]
+    if not kind or others:
+        raise InputError(f"give one of {', '.join(map(argument, given))}")
+    size = positive_integer(kind, size)
+    _refuse(model, kind, size)
+    one_of(groups, ("adjacent", "nearest"), "way to choose groups")
+    metrics, tokens = ([IDENTITY] * len(model.blocks), 0) if data is None else _metrics(model, data)
+    lines, blocks, slow = [], [], 0
+    for n, (block, metric) in enumerate(zip(model.blocks, metrics, strict=True)):
+        layer = Layer(block, model.facts, n, metric, context, kind == "latent")
+        line, new = _converted(layer, n, kind, size, groups == "nearest")
+        lines.append(line)
+        dtype = np.float64 if model.dtype == "float64" else np.float32
+        blocks.append(
+            ChainMap(
+                {part: array.astype(dtype) for part, array in new.items()}, cast(dict[str, Array], block)
+            )
+        )
+        slow = max(slow, sum(layer.slow) if kind == "kv_heads" else 0)
+    converted = replace(model, blocks=blocks)
+    return Conversion(tuple(lines), tokens, kind, size, slow, converted)
+
+
+def _converted(
+    layer: Layer, number: int, kind: str, size: int, alike: bool
+) -> tuple[ConvertedLayer, dict[str, Array]]:
+    """A layer, and its arrays with as many sets of keys and values as it had."""
+    old = len(layer.block["K"])
+    sets = size if kind == "kv_heads" else old
+    order = layer.alike(old // sets) if alike else [*range(old)]
+    layer = layer.taken(order)
+    new, lost = (
+        layer.latent(size) if kind == "latent" else layer.nearest(sets, size if kind == "rank" else None)
+    )
+    scores, values = layer.distances(new)
+    rivals: list[float | None] = [None, None]
+    if kind == "kv_heads":
+        found = [layer.distances(layer.averages(sets, turned)) for turned in (False, True)]
+        rivals = [float(x + layer.weight * y) ** 0.5 for x, y in found]
+    together = tuple(tuple(order[n * old // sets : (n + 1) * old // sets]) for n in range(sets))
+    line = ConvertedLayer(
+        layer=number,
+        groups=(tuple(order),) if kind == "latent" else together,
+        error=(scores + layer.weight * values) ** 0.5,
+        bound=None if any(layer.slow) and sets < old else lost**0.5,
+        mean=rivals[0],
+        procrustes=rivals[1],
+        scores=scores**0.5,
+        values=values**0.5,
+        norm=layer.norm,
+        weight=layer.weight,
+    )
+    for part in new.keys() & _SHARED:
+        new[part] = np.repeat(new[part], old // len(new[part]), axis=0)
+    return line, new
+
+
+def _refuse(model: Transformer, kind: str, size: int) -> None:
+    """Refuse what a model cannot become.
+
+    Raises:
+        InputError: with what it can become.
+    """
+    block, facts = model.blocks[0], model.facts
+    (old, a, d), b = block["K"].shape, block["P"].shape[1]
+    turning = 2 * max(map(len, facts.angles), default=0)
+    if facts.qk_norm:
+        raise InputError(f"{model.name} normalizes queries and keys, so that its scores are no products KᵀQ")
+    if kind == "kv_heads" and old % size:
+        divisors = ", ".join(str(n) for n in range(1, old + 1) if old % n == 0)
+        raise InputError(f"{argument(kind)} is {size}; the {old} sets of {model.name} can become {divisors}")
+    if kind == "latent" and turning:
+        raise InputError(
+            f"{turning} of the {a} rows of the keys of {model.name} turn with the position, and no latent"
+            " without positions gives these; DeepSeek's way is separate rotary keys beside the latent"
+            f" (qk_rope_head_dim); give {argument('kv_heads')}"
+        )
+    if kind == "rank" and turning:
+        raise InputError(
+            f"{turning} of the {a} rows of a head of {model.name} turn, each pair by an angle that the number"
+            f" of rows decides, so that none can be left out; give {argument('kv_heads')}"
+        )
+    most = max(a, b) if kind == "rank" else min(d, old * (a + b))
+    if kind != "kv_heads" and size > most:
+        raise InputError(f"{argument(kind)} is {size}; it must be from 1 to {most} for {model.name}")
+
+
+def _metrics(model: Transformer, data: Any) -> tuple[list[Metric], int]:
+    """The metric of each layer for token ids or hidden states, and how many tokens there are."""
+    if isinstance(data, (str, Path)):
+        is_json = Path(data).suffix.lower() == ".json"
+        data = parsed("JSON", read_text(Path(data)), data) if is_json else WeightFile([data])
+    if isinstance(data, Mapping) and len(data) == 1 and "0" not in data:
+        data = next(iter(data.values()))
+    names = [str(n) for n in range(len(model.blocks))]
+    if isinstance(data, Mapping):
+        if missing := [name for name in names if name not in data]:
+            raise InputError(f"the data has no array {missing[0]}; name hidden states 0 to {names[-1]}")
+        states: Iterator[Array] = (np.asarray(data[name], float) for name in names)
+    else:
+        sequences = [np.asarray(row) for row in ([data] if np.ndim(data[0]) == 0 else data)]
+        if not all(row.ndim == 1 and row.dtype.kind in "iu" for row in sequences):
+            raise InputError("data is neither sequences of whole numbers nor hidden states named by layer")
+        states = attention_inputs(model, [row.tolist() for row in sequences])
+    metrics, tokens, d = list[Metric](), 0, model.blocks[0]["K"].shape[-1]
+    for X in states:
+        if X.shape[-1] != d:
+            raise InputError(f"the data has width {X.shape[-1]}; {model.name} has {d}")
+        X = X.reshape(-1, d)
+        metrics.append(Metric.of(X))
+        tokens = len(X)
+    return metrics, tokens
+
+
+def write_conversion(like: str | Path, conversion: Conversion, out: str | Path) -> bool:
+    """Write a converted model as its checkpoint is stored.
+
+    Returns:
+        Whether it has fewer sets of keys and values in the file, too: the family has them by
+        ``num_key_value_heads``, and K and V are tensors of their own. Else shared arrays are repeated.
+    """
+    assert conversion.transformer is not None
+    write_transformer(like, conversion.transformer, out)
+    file, config = WeightFile([like]), Path(out) / "config.json"
+    table = json.loads(read_text(config)) if config.is_file() else {}
+    names = {name: parts for name, (_, parts) in stored_parts(like).items() if set(parts) & _SHARED}
+    if conversion.kind != "kv_heads" or _KV_HEADS not in table or any(len(names[name]) > 1 for name in names):
+        return False
+    from safetensors.numpy import load_file, save_file
+
+    old = table[_KV_HEADS]
+    for path in (Path(out) / path.name for path in file.files):
+        tensors = load_file(path)
+        for name in tensors.keys() & names:
+            sets = tensors[name].reshape(old, -1, *tensors[name].shape[1:])[:: old // conversion.size]
+            tensors[name] = np.ascontiguousarray(sets.reshape(-1, *tensors[name].shape[1:]))
+        save_file(tensors, path, {"format": "pt"})
+    write(config, json.dumps(table | {_KV_HEADS: conversion.size}, indent=2))
+    return True
 
 
 def factored(rows: Array, N: Sequence[Array], rank: int) -> tuple[Array, Array, float]:
@@ -322,8 +557,8 @@ def factored(rows: Array, N: Sequence[Array], rank: int) -> tuple[Array, Array, 
     >>> np.round(T @ B, 9).tolist(), round(tail, 9)
     ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], 1.0)
     """
-    R = np.linalg.qr(rows.T, mode="r")
-    S = block_diag(*(np.linalg.qr(block.conj().T, mode="r").conj().T for block in N))
+    R = _triangle(rows.T)
+    S = block_diag(*(_triangle(block.conj().T).conj().T for block in N))
     U, sigma, W = np.linalg.svd(R @ S, full_matrices=False)
     kept = min(rank, int(np.sum(sigma > len(rows) * np.finfo(float).eps * sigma.max(initial=0))))
     T = np.zeros((len(rows), rank), S.dtype)
@@ -348,23 +583,26 @@ def shared_pair(keys: Array, queries: Array, cost: Array | None) -> tuple[Array,
     s = np.broadcast_to(np.multiply.outer(B[0], [1, 1j])[:, None], queries.shape[:3])
     if cost is None:
         return t, s, tail
-    m, heads, _, _ = queries.shape
-    k = np.linalg.qr(keys.reshape(2 * m, -1).T, mode="r")
-    q = np.linalg.qr(queries.swapaxes(2, 3), mode="r")
+    m = len(keys)
+    k = _triangle(keys.reshape(2 * m, -1).T)
+    q = _triangle(queries.swapaxes(2, 3))
     at, root = _complex(k.T.reshape(m, 2, -1)).conj(), _root(cost)
     Z = np.einsum("mx,mhy->mhxy", at, q @ [1, 1j])
-    first = k @ t.ravel(), (q @ s[..., None])[..., 0]
+    shape = queries.shape[:3]
 
-    def difference(z: Array) -> Array:
-        x, y = z[: len(first[0])], z[len(first[0]) :].reshape(first[1].shape)
-        D = Z - np.einsum("x,mhy->mhxy", x.conj(), y)
+    def difference(v: Array) -> Array:
+        z = v.view(complex)
+        D = Z - np.einsum("x,mhy->mhxy", z[: len(k)].conj(), z[len(k) :].reshape(shape))
         return (root @ np.stack([D.real.ravel(), D.imag.ravel()])).ravel()
 
-    start = np.concatenate([first[0], first[1].ravel()])
-    z = least_squares(lambda v: difference(v.view(complex)), start.view(float)).x.view(complex)
-    x, y = z[: len(first[0])], z[len(first[0]) :].reshape(first[1].shape)
-    t = np.linalg.lstsq(k, x)[0].reshape(m, 2)
-    return t, (np.linalg.pinv(q) @ y[..., None])[..., 0], tail
+    # From the optimum in the complex norm, and from that of a pair that does not turn at all.
+    T, B, _ = factored(keys.reshape(2 * m, -1), [_beside(q) for q in queries], 2)
+    still = T @ [1, 1j], np.broadcast_to(([1, 1j] @ B).reshape(m, 1, 2), shape)
+    starts = [np.concatenate([k @ x, (q @ y[..., None]).ravel()]) for x, y in ((t.ravel(), s), still)]
+    ends = [least_squares(difference, start.view(float)) for start in starts]
+    z = min(ends, key=lambda end: end.cost).x.view(complex)
+    t = np.linalg.lstsq(k, z[: len(k)])[0].reshape(m, 2)
+    return t, (np.linalg.pinv(q) @ z[len(k) :].reshape(*shape, 1))[..., 0], tail
 
 
 def gap(here: Side, there: Side, cost: Array | None = None) -> float:
@@ -372,12 +610,12 @@ def gap(here: Side, there: Side, cost: Array | None = None) -> float:
     total = 0.0
     for h, (q, r) in enumerate(zip(here.own, there.own, strict=True)):
         k, l = (side.shared[h * len(side.shared) // len(side.own)] for side in (here, there))
-        K, Q = (np.linalg.qr(np.concatenate(rows).T, mode="r") for rows in ((k, l), (q, r)))
+        K, Q = (_triangle(np.concatenate(rows).T) for rows in ((k, l), (q, r)))
         if cost is None:
             Q[:, len(q) :] *= -1
             total += float(np.linalg.norm(K @ Q.T) ** 2)
         else:
-            K, Q = (M[:, ::2] + 1j * M[:, 1::2] for M in (K, Q))
+            K, Q = (np.asarray(M[:, ::2] + 1j * M[:, 1::2]) for M in (K, Q))
             Z = (K.conj() * [1, -1]) @ Q.T
             parts = np.stack([Z.real.ravel(), Z.imag.ravel()])
             total += float(np.sum(cost * (parts @ parts.T)))
@@ -398,7 +636,7 @@ def average(angle: float, context: int, causal: bool) -> Array:
 
 def weighed(rows: Array, root: Array | None) -> Array:
     """Rows in the metric FᵀF; as they are if that is the identity."""
-    return rows if root is None else rows @ root.T
+    return rows if root is None else np.asarray(rows @ root.T)
 
 
 def _with_bias(block: Arrays, part: str) -> Array:
@@ -425,7 +663,13 @@ def _beside(heads: Array) -> Array:
 
 
 def _complex(rows: Array) -> Array:
-    return rows[..., 0, :] + 1j * rows[..., 1, :]
+    """x + iy of rows x and y."""
+    return np.asarray(rows[..., 0, :] + 1j * rows[..., 1, :])
+
+
+def _triangle(M: Array) -> Array:
+    """The R of M = QR, of one matrix or of each of a stack."""
+    return np.asarray(np.linalg.qr(M, mode="r"))
 
 
 def _root(C: Array) -> Array:
