@@ -77,6 +77,7 @@ class Conversion(Result, name="convert", eq=False):
     tokens: Key[Count, "The tokens of the data; 0 without data."]
     kind: Key[str, "What is made smaller.", Written(Literal["kv_heads", "rank", "latent"])]
     size: Key[Positive, "The new number."]
+    pairs: Key[Count, "Rotary pairs of a layer."]
     slow: Key[Count, "Rotary pairs of a layer, the most, that are found by a local search."]
     transformer: Transformer | None = None
 
@@ -103,12 +104,20 @@ class Conversion(Result, name="convert", eq=False):
             "latent": f"one latent of rank {self.size}",
         }[self.kind]
         by = f"{self.tokens} tokens of data" if self.tokens else "all directions alike"
-        note = (
-            "The error is optimal in this norm, with these groups: it is the bound. The norm takes tokens as"
-        )
-        note += " independent and heads one by one; nothing is claimed of the loss, nor of the groups."
         if self.slow:
-            note += f" Of {self.slow} pairs that turn slowly a local search gives what is written; no bound."
+            note = (
+                f"{self.slow} of {self.pairs} rotary pairs turn less than once in the context: a local search"
+            )
+            note += " finds what is written for them, and no bound is known. "
+        else:
+            note = "The error is optimal in this norm, with these groups: it is the bound. "
+            if self.pairs:
+                note += (
+                    "Rotary pairs are taken in the complex norm, which is right for those that go around the"
+                )
+                note += " circle within the context. "
+        note += "The norm takes tokens as independent and heads one by one; nothing is claimed of the loss, nor of"
+        note += " the groups."
         headings = ("layer", "error", "bound", "averages", "Procrustes")
         table = Table("Relative distances of layers from the original", headings, rows)
         return Sheet(f"{what}; metric: {by}", (table, Note(note, folded=True)))
@@ -413,7 +422,7 @@ def convert(
     _refuse(model, kind, size)
     one_of(groups, ("adjacent", "nearest"), "way to choose groups")
     metrics, tokens = ([IDENTITY] * len(model.blocks), 0) if data is None else _metrics(model, data)
-    lines, blocks, slow = [], [], 0
+    lines, blocks, slow, pairs = [], [], 0, 0
     for n, (block, metric) in enumerate(zip(model.blocks, metrics, strict=True)):
         layer = Layer(block, model.facts, n, metric, context, kind == "latent")
         line, new = _converted(layer, n, kind, size, groups == "nearest")
@@ -424,9 +433,10 @@ def convert(
                 {part: array.astype(dtype) for part, array in new.items()}, cast(dict[str, Array], block)
             )
         )
+        pairs = max(pairs, layer.pairs)
         slow = max(slow, sum(layer.slow) if kind == "kv_heads" else 0)
     converted = replace(model, blocks=blocks)
-    return Conversion(tuple(lines), tokens, kind, size, slow, converted)
+    return Conversion(tuple(lines), tokens, kind, size, pairs, slow, converted)
 
 
 def _converted(

@@ -256,11 +256,11 @@ def convert(
     output: Annotated[Outputs, Writes((".safetensors",), folder=True)] = (),
     **given: Any,
 ) -> Any:
-    """Find the nearest checkpoint with fewer keys and values, and prove that none with these groups is nearer.
+    """Find the nearest checkpoint with fewer keys and values, and the proof that none is nearer.
 
     FILE is the folder of a model (config.json and .safetensors). For each layer the error is the bound that
-    it attains, in a norm that takes tokens as independent; beside it stand the errors of averaging, and of
-    averaging after Procrustes alignment. Nothing is claimed of the loss of the model.
+    it attains with these groups, in a norm that takes tokens as independent; beside it stand the errors of
+    averaging, and of averaging after Procrustes alignment. Nothing is claimed of the loss of the model.
 
     Args:
         output: write the checkpoint, as its family stores it.
