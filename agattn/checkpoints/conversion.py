@@ -116,8 +116,8 @@ class Conversion(Result, name="convert", eq=False):
                     "Rotary pairs are taken in the complex norm, which is right for those that go around the"
                 )
                 note += " circle within the context. "
-        note += "The norm takes tokens as independent and heads one by one; nothing is claimed of the loss, nor of"
-        note += " the groups."
+        note += "The norm takes tokens as independent and heads one by one; nothing is claimed of the loss,"
+        note += " nor of the groups."
         headings = ("layer", "error", "bound", "averages", "Procrustes")
         table = Table("Relative distances of layers from the original", headings, rows)
         return Sheet(f"{what}; metric: {by}", (table, Note(note, folded=True)))
@@ -603,7 +603,7 @@ def shared_pair(keys: Array, queries: Array, cost: Array | None) -> tuple[Array,
     def difference(v: Array) -> Array:
         z = v.view(complex)
         D = Z - np.einsum("x,mhy->mhxy", z[: len(k)].conj(), z[len(k) :].reshape(shape))
-        return (root @ np.stack([D.real.ravel(), D.imag.ravel()])).ravel()
+        return np.asarray(root @ np.stack([D.real.ravel(), D.imag.ravel()])).ravel()
 
     # From the optimum in the complex norm, and from that of a pair that does not turn at all.
     T, B, _ = factored(keys.reshape(2 * m, -1), [_beside(q) for q in queries], 2)
@@ -664,7 +664,8 @@ def _set(side: Side, n: int, sets: int) -> Side:
 
 def _heads(mixing: Mixing, n: int, sets: int, m: int) -> Array:
     """The combinations of the heads of a set, m × s × a × a, to be written to."""
-    return mixing.own.reshape(sets, m, len(mixing.own) // (sets * m), *mixing.own.shape[1:])[n]
+    heads = mixing.own.reshape(sets, m, len(mixing.own) // (sets * m), *mixing.own.shape[1:])
+    return np.asarray(heads[n])
 
 
 def _beside(heads: Array) -> Array:
