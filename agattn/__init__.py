@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from agattn.checkpoints.coefficients import rlct
     from agattn.checkpoints.coefficients import rlct as learning_coefficient
+    from agattn.checkpoints.conversion import convert
     from agattn.checkpoints.head_geometry import classify
     from agattn.checkpoints.published import from_config
     from agattn.checkpoints.same_model import equivalent
@@ -86,7 +87,7 @@ __all__ = [
     "AgattnError", "Attention", "Bilinear", "Convolution", "CrossAttention", "DeepNetwork", "Evidence",
     "InputError", "Jet", "Linear", "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence",
     "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict", "__version__", "certificate", "check",
-    "classify", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
+    "classify", "convert", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
     "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
     "identify", "invariants", "learning_coefficient", "rank", "read", "report", "rlct", "run", "schema",
     "script", "singularities", "spectrum", "strata", "study", "symmetries", "tangent_space", "train",

@@ -89,6 +89,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 #: How arguments that a verb needs are written.
 _WRITTEN = {
+    "model": '"path/to/model"',
     "architecture": "ag.SingleLayer(3, 2, a=2)",
     "layer": "ag.SingleLayer(3, 2, a=2)",
     "network": "ag.DeepNetwork((4, 3, 4), (2, 2))",
@@ -207,7 +208,8 @@ def _check_arguments(given: inspect.BoundArguments) -> None:
     for name, value in {**given.arguments, **options}.items():
         silent = name == "progress" or (name in parameters and parameters[name].default is None)
         left_out = value is None and silent
-        if name in _MUST_BE and not left_out:
+        of_model = name == "data" and "model" in parameters  # tokens or hidden states
+        if name in _MUST_BE and not left_out and not of_model:
             fits, words = _MUST_BE[name]
             refuse_unless(fits(value), name, value, words)
 

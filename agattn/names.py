@@ -154,6 +154,11 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Recover weights from a coefficient tensor, or say why there are none.",
             (f"{_GEOMETRY}.reconstruction.membership:Identification",),
         ),
+        "convert": VerbEntry(
+            "agattn.checkpoints.conversion:convert",
+            "Write the nearest checkpoint with fewer keys and values, and prove that none is nearer.",
+            ("agattn.checkpoints.conversion:Conversion",),
+        ),
     },
     "Engines": {
         "emit": VerbEntry(

@@ -94,6 +94,24 @@ def logits(model: Transformer, tokens: Sequence[int]) -> Array:
     return _unembedding(model, x)
 
 
+def attention_inputs(model: Transformer, sequences: Sequence[Sequence[int]]) -> Iterator[Array]:
+    """What the attention of each layer reads, of all sequences one below the other (tokens × d).
+
+    Raises:
+        InputError: if there is no such token, or no position for so many.
+    """
+    facts = model.facts
+    read = replace(model, ends={part: model.ends[part] for part in model.ends})
+    xs = [_embedding(read, tokens) for tokens in sequences]
+    for n, stored in enumerate(model.blocks):
+        block = {part: stored[part] for part in stored}
+        before = facts.parallel or facts.place in ("before", "both")
+        yield np.concatenate([_norm(x, block, "attention", facts) if before else x for x in xs])
+        angles = facts.angles[n] if facts.angles else ()
+        window = facts.windows[n] if facts.windows else 0
+        xs = [_block(x, block, facts, angles, window) for x in xs]
+
+
 def _embedding(model: Transformer, tokens: Sequence[int]) -> Array:
     """What the first block reads."""
     ends, facts = model.ends, model.facts

@@ -456,6 +456,11 @@ def write_transformer(like: str | Path | WeightFile, model: Transformer, out: st
             shutil.copyfile(path, targets[0].parent / path.name)
 
 
+def stored_parts(source: str | Path) -> Mapping[str, tuple[int | None, Sequence[str]]]:
+    """Of each tensor of a checkpoint the layer, ``None`` for the ends, and the parts that it holds."""
+    return _Stored(source).parts
+
+
 def _write_file(stored: _Stored, model: Transformer, source: BinaryIO, stream: BinaryIO) -> None:
     """Write one file with the header of another; what is no part is copied."""
     beginning = source.read(8)

@@ -9,7 +9,7 @@ import click
 
 from agattn.cli.architecture import Architectures
 from agattn.cli.generator import Option, Shell, command
-from agattn.cli.kinds import Choice, EngineName, Whole
+from agattn.cli.kinds import Choice, EngineName, InputFile, Whole
 from agattn.names import COMMANDS
 
 _EVERY_ENGINE = Option(
@@ -97,6 +97,19 @@ SHELL: Mapping[str, Shell] = {
         "agattn equivalent before.npz after.npz; agattn equivalent base tuned --layer 3 --head 7", "weights"
     ),
     "identify": Shell("agattn identify tensor.npy 2 1", "weights", architectures=_ONE_LAYER),
+    "convert": Shell(
+        "agattn convert path/to/model --kv-heads 4 -O path/to/smaller",
+        "weights",
+        hidden=("model",),
+        options={
+            "kv_heads": Option(Whole(1), metavar="N"),
+            "rank": Option(Whole(1), metavar="N"),
+            "latent": Option(Whole(1), metavar="R"),
+            "groups": Option(Choice("adjacent", "nearest")),
+            "data": Option(InputFile(), metavar="FILE"),
+            "context": Option(Whole(1), metavar="TOKENS"),
+        },
+    ),
     "emit": Shell(
         "agattn emit implicit-ideal 2 1 -O ideal.m2 && agattn run ideal.m2", "engines", more=_OF_TASKS
     ),

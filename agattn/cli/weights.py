@@ -275,6 +275,31 @@ def identify(
     return identify(layer, values, tolerance=tolerance)
 
 
+def convert(
+    file: Annotated[Path, Input],
+    *,
+    output: Annotated[Outputs, Writes((".safetensors",), folder=True)] = (),
+    **given: Any,
+) -> Any:
+    """Find the nearest checkpoint with fewer keys and values, and the proof that none is nearer.
+
+    FILE is the folder of a model (config.json and .safetensors). For each layer the error is the bound that
+    it attains with these groups, in a norm that takes tokens as independent; beside it stand the errors of
+    averaging, and of averaging after Procrustes alignment. Nothing is claimed of the loss of the model.
+
+    Args:
+        output: write the checkpoint, as its family stores it.
+    """
+    from agattn.checkpoints.conversion import convert, write_conversion
+
+    result = convert(file, **given)
+    for path in chosen(output, "", ".safetensors"):
+        smaller = write_conversion(file, result, path)
+        repeated = result.kind == "kv_heads" and not smaller
+        say_on_stderr(f"wrote {path}{', where shared arrays are repeated' if repeated else ''}")
+    return result
+
+
 def rank(
     file: Annotated[Path, Input],
     method: Annotated[str, Option(Choice("auto", "rational", "modular", "ball", "mpmath"))] = "auto",
