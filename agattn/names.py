@@ -151,6 +151,11 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Recover weights from a coefficient tensor, or say why there are none.",
             (f"{_GEOMETRY}.reconstruction.membership:Identification",),
         ),
+        "canonical": VerbEntry(
+            "agattn.checkpoints.canonical:canonical",
+            "Write a checkpoint in its canonical form: the same function, once for all copies.",
+            ("agattn.checkpoints.canonical:CanonicalForm",),
+        ),
     },
     "Engines": {
         "emit": VerbEntry(

@@ -97,6 +97,10 @@ SHELL: Mapping[str, Shell] = {
         "agattn equivalent before.npz after.npz; agattn equivalent base tuned --layer 3 --head 7", "weights"
     ),
     "identify": Shell("agattn identify tensor.npy 2 1", "weights", architectures=_ONE_LAYER),
+    "canonical": Shell(
+        "agattn canonical path/to/model -O canonical; agattn canonical path/to/model --residual-basis -O c",
+        "weights",
+    ),
     "emit": Shell(
         "agattn emit implicit-ideal 2 1 -O ideal.m2 && agattn run ideal.m2", "engines", more=_OF_TASKS
     ),

@@ -250,6 +250,36 @@ def identify(
     return identify(layer, values, tolerance=tolerance)
 
 
+def canonical(
+    file: Annotated[Path, Input],
+    *,
+    residual_basis: bool = False,
+    fold_norms: bool = False,
+    output: Annotated[Outputs, Writes((".safetensors", ""), folder=True, default="", required=True)] = (),
+) -> Any:
+    """Write the checkpoint in FILE in its canonical form: the same function, and the same file of all copies.
+
+    FILE is the folder of a model (config.json and .safetensors), or its one file. Values, scores without
+    positions, pairs of rotary rows, gains of normalized queries and keys, neurons, and the orders of groups,
+    heads and neurons become canonical, in the layout and the type of FILE; biases that count together stand
+    together. A second run changes nothing beyond rounding. Where singular values or norms nearly coincide,
+    the table says what is ambiguous. Do not compare two models by it: agattn equivalent does that.
+
+    Args:
+        residual_basis: choose the basis of the residual stream, too; folds norms.
+        fold_norms: fold norms into what reads them, take out means, and center embeddings.
+        output: a folder, or a file if FILE is one.
+    """
+    from agattn.checkpoints.canonical import canonical
+    from agattn.checkpoints.reading import write_transformer
+
+    form = canonical(file, residual_basis=residual_basis, fold_norms=fold_norms)
+    for path in chosen(output, ".safetensors", ""):
+        write_transformer(file, form.transformer, path)
+        say_on_stderr(f"wrote {path}")
+    return form
+
+
 def rank(
     file: Annotated[Path, Input],
     method: Annotated[str, Option(Choice("auto", "rational", "modular", "ball", "mpmath"))] = "auto",
