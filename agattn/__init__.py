@@ -6,7 +6,7 @@ imported when it is first used.
 >>> import agattn as ag
 >>> layer = ag.SingleLayer(d=3, d_out=2, a=2)
 >>> print(layer)
-M(3,2,2): expected dim 13 in ℝ³⁶, t ≥ 2
+M(3,2,2): dimension 13 in ℝ³⁶, t ≥ 2
 >>> ag.strata(layer)[2, 1, 2].tangent.singular
 True
 """

@@ -1304,7 +1304,6 @@ class Deep(Subject):
         self.dims, self.ranks = integers(document["dims"]), integers(document["ranks"])
         self.l = len(self.ranks)
         form(self.l >= 2 and len(self.dims) == self.l + 1, "it is about no network of two layers or more")
-        form(self.l <= COORDINATES, "it is about too large a network")
         form(min(self.dims + self.ranks) >= 1, "a width or rank is not possible")
         self.shapes = {
             f"{name}_{i}": (d_out if name == "V" else a, d)

@@ -710,6 +710,84 @@ def test_entries_are_bounded_where_they_are_made(monkeypatch):
     assert why_not(checker.added, [{((1,) * 31, 1): 1}, {(2,): 1}]) == "a sum has more than 3 entries"
 
 
+def test_steps_count_the_lengths_of_integers():
+    x = 2**400  # 401 bits, 3 whole times 128
+    assert steps_of(checker.multiplied, [[x]], [[1, 1]]) == 1 * 1 * 2 * (1 + 3**2)
+    assert steps_of(checker.multiplied, [[x]] * 3, [[1, 1]], 7) == 3 * 1 * 2
+    assert steps_of(checker.multiplied, [[1, 1]] * 3, [[1] * 5, [x] * 5]) == 3 * 2 * 5 * (1 + 3**2)
+    assert steps_of(checker.rank, [{(1,): 1, (2,): x}, {(1,): 1, (2,): 1}]) == 2 * (1 + 3**2)
+    assert steps_of(checker.gradient, {((1,), (1,)): 1}, {(0, 1): 2**1024}) == 2 + 2 * (2**2 * 1025 >> 11)
+    y, cubic = {(0, 1): 2**1023, (0, 2): 1}, {((1,), (1,), (2,)): 1, ((1,), (1,), (1,)): 1}
+    assert steps_of(checker.gradient, cubic, y) == 2 * 3 * (1 + (3**2 * 1024 >> 11))
+    assert steps_of(checker.gradient, {((1,),) * 46: 1}, {}) == 46
+    assert checker.meetings({(1,): 1}, {(1,): 1}) == checker.meetings({(): 1}, {(2,): 5}) == 2 * 2 * 1
+    assert checker.meetings({}, {(2,): 5}) == 1 * 2 * 1
+    assert checker.meetings({(1,): 1, (1,) * 16: 1}, {(2,): 5}) == 3 * 2 * 2
+    assert checker.meetings({(2,): 5}, {(1,): 1, (1,) * 16: 1}) == 2 * 3 * 2
+
+
+def test_products_and_sums_count_their_entries():
+    two, three = {(1, 1, 0): 1, (2, 1, 0): 1}, {(1, 1, 0): 1, (1, 2, 0): 1, (2, 1, 0): 1}
+    for function in (checker.phi, checker.attention):
+        assert steps_of(function, two, three) == (2 + 1) * (3 + 1)
+    assert steps_of(checker.times, {(1,): 1}, {(2,): 1, (3,): 1}) == 2 * 3
+    assert steps_of(checker.added, [{(1,): 1}, {(1,): 1, (2,): 1}]) == 2 + 3
+    units = [[{(): 1} if i == j else {} for j in range(3)] for i in range(3)]
+    assert steps_of(checker.determinant, units) == 3**2 + 2**2 + 1 + 3 * (4 + 2)
+    assert steps_of(checker.dense, [[1, 1, 5]], 2, 3) == 6
+    assert steps_of(lambda: [*checker.units(2)]) == 4 * 4
+
+
+def test_integers_have_a_greatest_length():
+    for x in (checker.LARGEST, -checker.LARGEST):
+        assert why_not(checker.integer, x) == f"an integer has more than {checker.DIGITS} digits"
+        nearest = x - 1 if x > 0 else x + 1
+        assert checker.integer(nearest) == nearest
+
+
+#: What is said of a claim.
+SAID = (
+    ((3, 1, 3), "lemma-3.1", "fibers have dimension a² = 9, {rk A ≤ a} has dimension a(2d − a) = 9."),
+    ((3, 1, 3), "agattn.degree", "dd' − 1)·deg {rk A ≤ a} = 45."),
+    ((3, 1, 1), "agattn.degree", "dd' − 1)·deg {rk A ≤ a}/2 = 45."),
+    ((2, 1, 1), "corollary-3.3", "not certified: its hypotheses fail for M(2,1,1)"),
+    ((2, 1, 1), "agattn.equations", "not certified: a certificate of a layer holds no proof of this claim"),
+    ((3, 2, 2), "corollary-A.4", "refuted: M(3,2,2) is singular exactly at rk A ≤ 1, rk V ≤ 1. It fails at"
+     " (2,1,2), (2,1,3). There dim M̄ = 13 and dim T_p M̄ = 14, 14."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("sizes", "claim", "words"), SAID)
+def test_what_is_said_of_a_claim(sizes, claim, words):
+    reasons = {record["id"]: record["reason"] for record in check(genuine(*sizes))["claims"]}
+    assert reasons[claim].endswith(words)
+
+
+def test_sizes_have_limits():
+    for sizes in ((2, 0, 1), (2, 1, 3), (2, 1, 0)):
+        assert "not possible" in why_not(checker.Layer, *sizes)
+    assert checker.Layer(1, checker.COORDINATES, 1).ambient == checker.COORDINATES
+    assert "more than" in why_not(checker.Layer, 1, checker.COORDINATES + 1, 1)
+    assert len([*checker.units(3)]) == 9 and next(checker.units(100))
+    assert (
+        why_not(lambda: next(checker.units(101))) == f"it takes more than {checker.STEPS} steps of arithmetic"
+    )
+
+
+def test_claims_stand_in_columns():
+    result = check(genuine(2, 2, 1))
+    width = max(len(claim["id"]) for claim in result["claims"])
+    for claim, line in zip(result["claims"], described(result).splitlines(), strict=False):
+        assert (
+            line
+            == f"{claim['id'].ljust(width)}  {checker.WORDS[claim['valid']].ljust(11)}  {claim['reason']}"
+        )
+        assert "None" not in line
+    about = "About M(2,2,1), t ≥ 2; a stands for min(a, d), and (r_V, r_A, r) for a stratum."
+    assert about in described(result).splitlines()
+    assert f"Not certified: {checker.UNKNOWN}." in described({**result, "uncertified": [checker.UNKNOWN]})
+
+
 def test_what_an_orbit_leaves_open_is_said():
     """Words of its own for each thing that is missing, so that no other check hides that it is seen."""
     document = copy.deepcopy(genuine(2, 2, 1))

@@ -26,7 +26,7 @@ PAGES = [ROOT / "README.md", ROOT / "examples" / "README.md"]
 PAGES += sorted(page for page in DOCS.rglob("*.md") if not MADE & set(page.parts))
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(agattn [^`]+)`")
-PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS)\b")
+PLACEHOLDER = re.compile(r"\b(COMMAND|TASK|NAME|FILE|DIR|GRID|ADDRESS|BEFORE|AFTER)\b")
 # The engines that these ask if the line names none; verify can do without, and emit starts none.
 NEEDS_ENGINES = {"run": ["macaulay2"], "doctor": list(ENGINES), "critical-points": ["singular"]}
 NEEDS_NO_ENGINE = {"verify", "emit"}

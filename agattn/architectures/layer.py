@@ -2,7 +2,7 @@
 
 >>> layer = SingleLayer(d=2, d_out=1)
 >>> print(layer)
-M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2
+M(2,1,2): dimension 5 in ℝ⁶, t ≥ 2
 >>> layer.ambient_dimension, layer.alpha
 (6, 2)
 """
@@ -137,7 +137,7 @@ class SingleLayer(Parametrized):
     def summary(self) -> str:
         """The name, the dimension by the formula, and the tokens, in a line."""
         ambient, tokens = raised(self.ambient_dimension), "t ≥ 2" if self.has_orbits else "t = 1"
-        return f"{self.name}: expected dim {self.expected_dimension} in ℝ{ambient}, {tokens}"
+        return f"{self.name}: dimension {self.expected_dimension} in ℝ{ambient}, {tokens}"
 
     @property
     def caption(self) -> Math:
@@ -167,7 +167,7 @@ class OneTokenLayer(SingleLayer):
         InputError: if t is not 1.
 
     >>> print(OneTokenLayer(2, 1))
-    M(2,1,2): expected dim 4 in ℝ⁴, t = 1
+    M(2,1,2): dimension 4 in ℝ⁴, t = 1
     >>> SingleLayer(2, 1, t=1) == OneTokenLayer(2, 1)
     True
     """

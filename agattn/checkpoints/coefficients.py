@@ -121,7 +121,7 @@ def rlct(
 
     >>> import agattn as ag
     >>> ag.learning_coefficient(ag.SingleLayer(3, 2, a=2))
-    M(3,2,2): expected dim 13 in ℝ³⁶, t ≥ 2: 9 strata, λ from 5/2 to 13/2 (proved)
+    M(3,2,2): dimension 13 in ℝ³⁶, t ≥ 2: 9 strata, λ from 5/2 to 13/2 (proved)
     >>> ag.learning_coefficient({"K": [[1, 2]], "Q": [[0, 1]], "V": [[2, 4]]})
     λ = 7/4, m = 1 (proved)
     >>> merged = {"K_1": [[[1, 0]], [[1, 0]]], "Q_1": [[[1, 1]], [[1, 1]]], "V_1": [[[1, 2]], [[3, 4]]]}

@@ -114,7 +114,7 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (own | {"layer_types", "rope_scaling", "rope_parameters"}) - {""}
 
 
-class Whole(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Storage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a model is stored that is read as a whole, as ``families.toml`` says it."""
 
     name: str
@@ -193,11 +193,11 @@ def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def wholes() -> Mapping[str, Whole]:
+def wholes() -> Mapping[str, Storage]:
     """How models are stored that are read as a whole, by ``model_type``."""
-    tables, models = _tables()["whole"], dict[str, Whole]()
+    tables, models = _tables()["whole"], dict[str, Storage]()
     for name in tables:
-        whole = msgspec.convert({"name": name, **_whole(name, tables)}, Whole)
+        whole = msgspec.convert({"name": name, **_whole(name, tables)}, Storage)
         models |= dict.fromkeys(whole.models, whole)
     return models
 

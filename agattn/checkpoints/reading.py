@@ -2,9 +2,8 @@ r"""Whole transformers, read from checkpoints and written back.
 
 Which tensors are which parts, and which keys of ``config.json`` say what is no weight, is said in
 ``families.toml``. In code there are the packing of several parts in a tensor, the orientation of matrices,
-the order of rows that turn in pairs, and the angles by which they turn. An array is read when it is asked
-for, so that no more than it is in memory. What is not understood is refused: a tensor that is no part, a key
-that makes another function.
+and the order of rows that turn in pairs. An array is read when it is asked for, so that no more than it is in
+memory. What is not understood is refused: a tensor that is no part, a key that makes another function.
 """
 
 from __future__ import annotations
@@ -24,11 +23,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from agattn.algebra.scalars import Array, coarsest
-from agattn.calls import is_number, refuse_unless, shown
+from agattn.calls import refuse_unless, shown
 from agattn.checkpoints.checkpoints import refuse_quantized
-from agattn.checkpoints.families import Whole, boolean, common, families, wholes
+from agattn.checkpoints.configuration import Configuration, refuse_keys, whole_of
+from agattn.checkpoints.families import common, families
 from agattn.checkpoints.published import from_config
-from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text
@@ -87,6 +87,9 @@ class StoredArrays(Mapping[str, Array]):
         """
         return self._stored.array(self._layer, part, rows)
 
+    def __contains__(self, part: object) -> bool:
+        return part in self._stored.names[self._layer]  # and is not read
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._stored.names[self._layer])
 
@@ -113,8 +116,8 @@ class _Stored:
         else:
             self.file = source if isinstance(source, WeightFile) else StateDict(source)
         self.table = _table(self.file, config)
-        self.whole = _whole(self.table)
-        _refuse_keys(self.table)
+        self.whole = whole_of(self.table)
+        refuse_keys(self.table)
         refuse_quantized(self.file, ())
         self.published = published = from_config(self.table)
         if len(published.kinds) > 1 or published.layers != published.attention_layers:
@@ -122,7 +125,7 @@ class _Stored:
         self.heads, self.groups, self.size = published.heads, published.kv_heads, published.rank
         self.width, self.layers = published.dim, published.layers
         self.parts, self.names, self.left_out = self._claims()
-        self.facts = _Configuration(self).facts()
+        self.facts = Configuration(self.table, self.whole, published).facts()
         self._check()
         self._refuse_untied()
 
@@ -207,9 +210,8 @@ class _Stored:
                     f"{self.file.name} holds {names[beyond[0]]}, which a model of the family"
                     f" {self.whole.name} with this config.json has not"
                 )
-            neurons, tokens = self._free("D", layer, 1), self._free("E", None, 0)
             for name in dict.fromkeys(names.values()):
-                shape, fits = self.file.shape(name), self._shape(name, neurons, tokens)
+                shape, fits = self.file.shape(name), self._shape(name)
                 if shape != fits:
                     there, must = (" × ".join(map(str, sizes)) for sizes in (shape, fits))
                     raise InputError(f"{name} is {there}; by config.json it must be {must}")
@@ -224,27 +226,36 @@ class _Stored:
             return 0
         return shape[::-1][axis] if self.whole.transposed and layer is not None else shape[axis]
 
-    def _shape(self, name: str, neurons: int, tokens: int) -> tuple[int, ...]:
+    def _shape(self, name: str) -> tuple[int, ...]:
         """The shape that a tensor must have."""
         layer, parts = self.parts[name]
-        rows = sum(self._rows(part.removesuffix(".bias"), neurons, tokens, name) for part in parts)
-        part = parts[0]
-        if part.endswith((".gain", ".bias")):
-            return (rows,)
-        columns = {"O": self.heads * self.size, "D": neurons}.get(part, self.width)
-        return (columns, rows) if self.whole.transposed and layer is not None else (rows, columns)
+        shapes = [self._part_shape(layer, part) for part in parts]
+        if parts[0].endswith((".gain", ".bias")):
+            return (sum(math.prod(shape) for shape in shapes),)
+        if parts == ["O"]:
+            matrix = (self.width, self.heads * self.size)
+        else:
+            matrix = (sum(math.prod(shape[:-1]) for shape in shapes), shapes[0][-1])
+        return matrix[::-1] if self.whole.transposed and layer is not None else matrix
 
-    def _rows(self, part: str, neurons: int, tokens: int, name: str) -> int:
-        """The rows of a matrix, or the entries of a gain."""
-        heads = {"Q": self.heads, "K": self.groups, "P": self.groups}
-        if part in heads:
-            return heads[part] * self.size
-        if part in ("query.gain", "key.gain"):
-            of = self.heads if part == "query.gain" else self.groups
-            return self.size * (of if self.facts.qk_norm == "all" else 1)
-        if part in ("positions", "types"):
-            return next(iter(self.file.shape(name)), 0)
-        return {"G": neurons, "U": neurons, "E": tokens, "W": tokens}.get(part, self.width)
+    def _part_shape(self, layer: int | None, part: str) -> tuple[int, ...]:
+        """The shape of a part; what config.json need not say is as in the file."""
+        letter, _, kind = part.partition(".")
+        columns = () if kind else (self.width,)
+        heads = {"Q": self.heads, "K": self.groups, "P": self.groups, "query": self.heads, "key": self.groups}
+        if letter in ("Q", "K", "P"):
+            return (heads[letter], self.size, *columns)
+        if letter in ("query", "key"):
+            return (heads[letter], self.size) if self.facts.qk_norm == "all" else (self.size,)
+        if part == "O":
+            return self.heads, self.width, self.size
+        if letter in ("G", "U"):
+            return (self._free("D", layer, 1), *columns)
+        if part == "D":
+            return self.width, self._free("D", layer, 1)
+        if part in ("E", "W", "positions", "types"):
+            return self._free("E" if part == "W" else part, layer, 0), self.width
+        return (self.width,)
 
     def _refuse_untied(self) -> None:
         """Refuse an unembedding in the file of a tied model that is not its embedding."""
@@ -332,38 +343,55 @@ class _Stored:
             return array.reshape(-1, *array.shape[2:])
         return array.ravel() if kind in ("gain", "bias") else array
 
-    def tensor(self, name: str, model: Transformer) -> Array | None:
-        """A tensor of this file with the parts of a model, in its type; ``None`` if it has no part.
+    def pieces(self, name: str, model: Transformer) -> Iterator[Array]:
+        """A tensor of this file with the parts of a model, in its type, piece by piece.
 
         Raises:
             InputError: if the model lacks a matrix, has another shape, or an entry is too large.
         """
-        if name not in self.parts:
-            return None
-        (layer, parts), shape, dtype = self.parts[name], self.file.shape(name), self.file.dtype(name)
+        (layer, parts), dtype = self.parts[name], self.file.dtype(name)
+        if layer is None and len(self.file.shape(name)) == 2:
+            tensors = self._end(name, parts[0], model)
+        else:
+            tensor = self._packed([self._flat(part, self._of(model, layer, part)) for part in parts])
+            tensors = iter([tensor.T if self.whole.transposed and tensor.ndim == 2 else tensor])
+        for tensor in tensors:
+            step = max(1, _PIECE * len(tensor) // max(1, tensor.size))
+            for start in range(0, len(tensor), step):
+                rounded = _rounded(tensor[start : start + step], dtype)
+                if not np.isfinite(rounded.astype(np.float32)).all():
+                    raise InputError(f"an entry of {name} is not finite in {dtype}")
+                yield np.ascontiguousarray(rounded)
+
+    def _end(self, name: str, part: str, model: Transformer) -> Iterator[Array]:
+        """The rows of an embedding or of an unembedding of a model, some at a time."""
+        part = "E" if part == "W" and self.facts.tied else part
+        if part not in model.ends:
+            raise InputError(f"{model.name} has no {part}, which {self.file.name} has as {name}")
+        number, width = self.file.shape(name)
+        step = max(1, _PIECE // width)
+        for start in range(0, number + 1, step):  # one more row, which must not be there
+            fits, piece = (
+                (min(step, number - start), width),
+                rows(model.ends, part, slice(start, start + step)),
+            )
+            if piece.shape != fits:
+                raise InputError(f"{part} of {model.name} has not the shape of {name}, {number} × {width}")
+            yield piece
+
+    def _of(self, model: Transformer, layer: int | None, part: str) -> Array:
+        """A part of a model, as this file stores it: a gain that it lacks is 1, a bias is 0."""
         arrays = model.ends if layer is None else model.blocks[layer]
-        pieces = list[Array]()
-        for part in parts:
-            source = "E" if part == "W" and self.facts.tied else part
-            if source in arrays:
-                array = arrays[source]
-                array = array.astype(np.float64) - self.whole.gain if part.endswith(".gain") else array
-                pieces.append(self._flat(part, array))
-            elif part.endswith((".gain", ".bias")):
-                value = 1 - self.whole.gain if part.endswith(".gain") else 0
-                own = self.array(layer, part)
-                pieces.append(self._flat(part, np.full(own.shape, value)))
-            else:
-                raise InputError(f"{model.name} has no {part}, which {self.file.name} has as {name}")
-        tensor = self._packed(pieces)
-        tensor = tensor.T if self.whole.transposed and layer is not None and tensor.ndim == 2 else tensor
-        if tensor.shape != shape:
-            there, must = (" × ".join(map(str, sizes)) for sizes in (tensor.shape, shape))
-            raise InputError(f"{', '.join(parts)} of {model.name} are {there}; {name} is {must}")
-        rounded = _rounded(tensor, dtype)
-        if not np.isfinite(rounded.astype(np.float64)).all():
-            raise InputError(f"an entry of {name} is not finite in {dtype}")
-        return rounded
+        fits, gain = self._part_shape(layer, part), part.endswith(".gain")
+        if part not in arrays and part.endswith((".gain", ".bias")):
+            return np.full(fits, 1 - self.whole.gain if gain else 0.0)
+        if part not in arrays:
+            raise InputError(f"{model.name} has no {part} in layer {layer}, which {self.file.name} has")
+        array = arrays[part]
+        if array.shape != fits:
+            there, must = (" × ".join(map(str, sizes)) for sizes in (array.shape, fits))
+            raise InputError(f"{part} of {model.name} is {there}; that of {self.file.name} is {must}")
+        return array.astype(np.float64) - self.whole.gain if gain else array
 
     def refuse_other(self, model: Transformer) -> None:
         """Refuse a model for which this file has no room.
@@ -389,165 +417,6 @@ class _Stored:
                 raise InputError(
                     f"{self.file.name} has no tensor for {', '.join(beyond)}{where} of {model.name}"
                 )
-
-
-class _Configuration:
-    """The keys of a configuration, as facts."""
-
-    def __init__(self, stored: _Stored) -> None:
-        self.table, self.own = stored.table, stored.whole.facts
-        self.width, self.layers, self.size = stored.width, stored.layers, stored.size
-        self.pairs = stored.published.kinds[0].rotary_pairs
-        self.causal = stored.published.causal
-
-    def value(self, role: str, otherwise: Any = None) -> tuple[str, Any]:
-        """The key that says it, and what it says: ``None`` for null."""
-        entry = self.own.get(role, otherwise)
-        if not isinstance(entry, Mapping):
-            return role, entry
-        keys = [entry["key"]] if isinstance(entry["key"], str) else list(entry["key"])
-        key = next((key for key in keys if key in self.table), keys[0])
-        return key, self.table.get(key, entry.get("default"))
-
-    def number(self, role: str) -> float:
-        """A number of at least 0, which null and no key mean."""
-        key, value = self.value(role)
-        if value is None:
-            return 0.0
-        refuse_unless(is_number(value) and float(value) >= 0, key, value, "a number of at least 0")
-        return float(value)
-
-    def switch(self, role: str, default: bool = False) -> bool:
-        """What is true or false."""
-        return boolean(*self.value(role, default))
-
-    def facts(self) -> Facts:
-        """All of them."""
-        key, name = self.value("activation")
-        if name not in common().activations:
-            known = ", ".join(common().activations)
-            raise InputError(
-                f"{key} is {shown(name)}, which is no activation that is read; it may be {known}"
-            )
-        scale = self.number("query_scalar") or float(self.size)
-        turning = [self._rope(kind) for kind in self.kinds] if self.pairs else []
-        if len({factor for _, factor in turning}) > 1:
-            raise InputError("layers differ in the factor of what turns, which is not read")
-        return Facts(
-            norm=self.own["norm"],
-            eps=self.number("eps"),
-            place=self.own["place"],
-            parallel=self.switch("parallel"),
-            causal=self.causal,
-            activation=common().activations[name],
-            gated=self.switch("gated"),
-            qk_norm=self.own.get("qk_norm", ""),
-            tied=self.switch("tied"),
-            embedding_scale=math.sqrt(self.width) if self.switch("root_of_width") else 1.0,
-            score_scale=scale**-0.5 if self.switch("scaled", default=True) else 1.0,
-            score_cap=self.number("score_cap"),
-            logit_cap=self.number("logit_cap"),
-            logit_scale=1.0,
-            windows=self.windows(),
-            angles=tuple(angles for angles, _ in turning),
-            turning_scale=turning[0][1] if turning else 1.0,
-        )
-
-    @cached_property
-    def kinds(self) -> list[str]:
-        """Of each layer whether its attention is full or sliding."""
-        listed = self.table.get("layer_types")
-        if listed is not None and self.own.get("window") is not None:
-            for kind in listed:
-                if kind not in ("full_attention", "sliding_attention"):
-                    raise InputError(f"layer_types has {shown(kind)}, which is not read as a whole")
-            return list(listed)
-        if not self.number("window") or not self.switch("window_if", default=True):
-            return ["full_attention"] * self.layers
-        period, first = self.number("full_period"), self.number("full_layers")
-        return [
-            "full_attention" if n < first or (period and (n + 1) % period == 0) else "sliding_attention"
-            for n in range(self.layers)
-        ]
-
-    def windows(self) -> tuple[int, ...]:
-        """Of each layer how many tokens a token sees; 0 for all."""
-        window = int(self.number("window")) if "sliding_attention" in self.kinds else 0
-        if "sliding_attention" in self.kinds and not window:
-            raise InputError("layer_types has sliding_attention, and there is no sliding_window")
-        return tuple(window if kind == "sliding_attention" else 0 for kind in self.kinds)
-
-    def _rope(self, kind: str) -> tuple[tuple[float, ...], float]:
-        """The angles in a layer, and the factor of what turns."""
-        table = self.table.get("rope_parameters") or self.table.get("rope_scaling") or {}
-        local = "local_theta" in self.own and kind == "sliding_attention"
-        if isinstance(table.get(kind), Mapping):
-            table = table[kind]
-        elif local:
-            table = {}
-        theta = table.get("rope_theta") or self.number("local_theta" if local else "theta")
-        return angles(table, self.pairs, float(theta), self.table.get("max_position_embeddings"))
-
-
-def angles(
-    rope: Mapping[str, Any], pairs: int, theta: float, positions: int | None = None
-) -> tuple[tuple[float, ...], float]:
-    r"""The angles by which pairs turn from a token to the next, and the factor of what turns.
-
-    Pair f of p turns by :math:`θ^{-f/p}`, which ``rope_scaling`` makes smaller: divided by a factor
-    (``linear``), divided where a turn takes longer than some tokens (``llama3``), or by a ramp (``yarn``).
-
-    Raises:
-        InputError: if they are of another type, or what the type needs is missing.
-
-    >>> angles({"rope_type": "linear", "factor": 2.0}, 2, 100.0)
-    ((0.5, 0.05), 1.0)
-    """
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    plain = theta ** (-np.arange(pairs) / pairs)
-
-    def number(name: str, default: float | None = None) -> float:
-        value = default if rope.get(name) is None else rope[name]
-        refuse_unless(is_number(value), f"{name} of rope_scaling", value, "a number")
-        return float(value)  # type: ignore[arg-type]  # it is a number
-
-    turning = 1.0
-    if kind == "default":
-        result = plain
-    elif kind == "linear":
-        result = plain / number("factor")
-    elif kind == "llama3":
-        low, high, old = (
-            number(name)
-            for name in ("low_freq_factor", "high_freq_factor", "original_max_position_embeddings")
-        )
-        turns = old * plain / (2 * math.pi)
-        kept = np.clip((turns - low) / (high - low), 0, 1)
-        result = plain * (kept + (1 - kept) / number("factor"))
-    elif kind == "yarn":
-        factor, old = number("factor"), number("original_max_position_embeddings", positions)
-        ends = [
-            2 * pairs * math.log(old / (2 * math.pi * number(name, default))) / (2 * math.log(theta))
-            for name, default in (("beta_fast", 32.0), ("beta_slow", 1.0))
-        ]
-        if rope.get("truncate", True):
-            ends = [math.floor(ends[0]), math.ceil(ends[1])]
-        start, end = max(ends[0], 0), min(ends[1], 2 * pairs - 1)
-        ramp = np.clip((np.arange(pairs) - start) / ((end - start) or 0.001), 0, 1)
-        result = plain * (1 - ramp + ramp / factor)
-        scales = [
-            1.0 if factor <= 1 else 0.1 * number(name, 1.0) * math.log(factor) + 1.0
-            for name in ("mscale", "mscale_all_dim")
-        ]
-        both = bool(rope.get("mscale") and rope.get("mscale_all_dim"))
-        alone = 1.0 if factor <= 1 else 0.1 * math.log(factor) + 1.0
-        turning = number("attention_factor", scales[0] / scales[1] if both else alone)
-    else:
-        raise InputError(
-            f"rope_type is {shown(kind)}, whose angles are not read; those of default, linear, llama3 and"
-            " yarn are"
-        )
-    return tuple(result.tolist()), turning
 
 
 def write_transformer(like: str | Path | WeightFile, model: Transformer, out: str | Path) -> None:
@@ -594,9 +463,9 @@ def _write_file(stored: _Stored, model: Transformer, source: BinaryIO, stream: B
     stream.write(beginning + header)
     table = {name: entry["data_offsets"] for name, entry in json.loads(header).items() if name[:2] != "__"}
     for name, (start, end) in sorted(table.items(), key=lambda item: item[1]):
-        tensor = stored.tensor(name, model)
-        if tensor is not None:
-            stream.write(np.ascontiguousarray(tensor).view(np.uint8).data)
+        if name in stored.parts:
+            for piece in stored.pieces(name, model):
+                stream.write(piece.view(np.uint8).data)
             continue
         source.seek(8 + len(header) + start)
         while start < end:
@@ -612,8 +481,8 @@ def _pattern(name: str) -> str:
 
 def _floats(array: Any) -> Array:
     """In float32, or in float64 if it is."""
-    array = np.asarray(array)
-    return array if array.dtype == np.float64 else array.astype(np.float32, copy=False)
+    result: Array = np.asarray(array)
+    return result if result.dtype == np.float64 else result.astype(np.float32, copy=False)
 
 
 def _rounded(array: Array, dtype: str) -> Array:
@@ -622,15 +491,20 @@ def _rounded(array: Array, dtype: str) -> Array:
     To bfloat16 numpy goes through float32; an entry that is none is moved to the neighbour whose last bit is
     1, so that it cannot seem to lie halfway.
     """
-    if dtype != "bfloat16":
+    if dtype != "bfloat16" or array.dtype == np.float32:
         with np.errstate(over="ignore"):
-            return array.astype(dtype)
-    import ml_dtypes
-
+            return array.astype(_numpy_type(dtype))
     near = array.astype(np.float32)
     near = np.where(np.abs(near) > np.abs(array), np.nextafter(near, np.float32(0)), near)
     odd: Array = (near.view(np.uint32) | (near != array)).view(np.float32)
-    return odd.astype(ml_dtypes.bfloat16)
+    return odd.astype(_numpy_type(dtype))
+
+
+def _numpy_type(dtype: str) -> np.dtype[Any]:
+    """The type by its name; bfloat16 is one of ml_dtypes."""
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
 
 
 def _table(file: WeightFile, config: str | Path | Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -650,26 +524,3 @@ def _table(file: WeightFile, config: str | Path | Mapping[str, Any] | None) -> M
     with about(path):
         refuse_unless(isinstance(table, dict), "the config", table, "an object of keys")
     return dict(table)
-
-
-def _whole(table: Mapping[str, Any]) -> Whole:
-    """How a model with these keys is stored."""
-    kind = table.get("model_type")
-    if kind not in wholes():
-        raise InputError(f"model_type is {shown(kind)}; whole models are read of {', '.join(wholes())}")
-    return wholes()[str(kind)]
-
-
-def _refuse_keys(table: Mapping[str, Any]) -> None:
-    """Refuse keys that make another function."""
-    for key, harmless in common().unless.items():
-        value = table.get(key)
-        if value is None or value in harmless:
-            continue
-        if key == "quantization_config" and isinstance(value, Mapping):
-            method = value.get("quant_method", "unknown")
-            raise InputError(
-                f"the weights are quantized ({method}), which is not read; save the model in float32, float16"
-                " or bfloat16"
-            )
-        raise InputError(f"{key} is {shown(value)}; whole models with it are not read")

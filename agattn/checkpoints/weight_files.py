@@ -87,7 +87,11 @@ class WeightFile(Mapping[str, Any]):
             if path.suffix.lower() == ".safetensors":
                 with _open_safetensors(path) as file:
                     view = file.get_slice(name)
-                    return view[:] if whole else view[rows, columns]
+                    if whole:
+                        return view[:]
+                    sizes = view.get_shape()
+                    at = [range(size)[part] for size, part in zip(sizes, (rows, columns), strict=False)]
+                    return view[tuple(slice(part.start, part.stop) if part else slice(0, 0) for part in at)]
             array = _array(path, name)
             return array if whole else np.asarray(array)[rows, columns]
 
@@ -136,11 +140,12 @@ class StateDict(WeightFile):
             self._headers[str(name)] = Header(Path(self.name), tuple(shape), dtype)
 
     def part(self, name: str, rows: slice = slice(None), columns: slice = slice(None)) -> Any:
-        """A part of a matrix, or of a stack of matrices."""
+        """A part of a matrix, or of a stack of matrices; or a whole array."""
         array = self._arrays[name]
+        at = (rows, columns)[: len(self.shape(name))]
         if not hasattr(array, "detach"):
-            return np.asarray(array)[rows, columns]
-        tensor = array.detach()[rows, columns].cpu()
+            return np.asarray(array)[at]
+        tensor = array.detach()[at].cpu()
         return (tensor if self.dtype(name) == "float64" else tensor.float()).numpy()
 
 

@@ -12,11 +12,11 @@ import click
 from agattn.cli.generator import Option, Writes
 from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, read_asked, work_of
 from agattn.cli.kinds import InputFile, Outputs, chosen
-from agattn.cli.output import say_on_stderr
+from agattn.cli.output import DOCUMENTS, say_on_stderr, write_documents
 from agattn.files import about
 
-#: Lines of JSON, and a folder for the report about them.
-Lines = Writes((".jsonl",), folder=True, default=".jsonl", documents=False)
+#: Lines of JSON, the table, and a folder for the report about them.
+Lines = Writes((".jsonl",), folder=True, default=".jsonl")
 
 
 def study(
@@ -44,17 +44,17 @@ def study(
     """Ask one question, or several, about all architectures of a grid; print a table of the answers.
 
     Grids that ship have names: audit, every claim about small layers; atlas, dimensions of small networks;
-    zoo, models of all kinds. With --json, or -O, each answer is one JSON document on a line (JSON Lines).
-    Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
+    zoo, models of all kinds. With --json, or -O x.jsonl, each answer is one JSON document on a line (JSON
+    Lines). Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
 
     Args:
         part: only every N-th job, from the K-th on.
         retry_undecided: repeat the jobs that were undecided, or not proved.
         dry_run: only say how many jobs there are, and how many of them are cached.
-        output: write the lines that --json prints, or a report about the results.
+        output: write the lines that --json prints, the table, or a report about the results.
     """
     from agattn.experiments.studies.grid import grid_text, read_grid
-    from agattn.experiments.studies.jobs import row, rows_sheet, versions_for, written
+    from agattn.experiments.studies.jobs import StudyLines, row, rows_sheet, versions_for, written
 
     report = next(iter(chosen(output, "")), None)
     work = work_of(output=output, as_json=as_json, **given)
@@ -74,12 +74,14 @@ def study(
 
     def write(line: Any) -> list[str]:
         rows.append(row(line))
-        lines.extend([line] * (report is not None))
+        if report is not None or chosen(output, *DOCUMENTS):
+            lines.append(line)
         return [written(line)]
 
     status = carry_out(
         jobs, versions, work, write, lambda: rows_sheet(rows), retry_open=retry_undecided, force=force
     )
+    write_documents(StudyLines(tuple(lines)), output)
     if report is not None and lines:
         from agattn.reports.study_report import study_report
 
@@ -104,18 +106,18 @@ def train(
     """Train attention from many seeds, and print a table of where in the geometry the runs ended.
 
     The method is gradient flow, gradient descent or Langevin dynamics; one layer has an exact loss. With
-    --json, or -O, each run is one JSON document on a line (JSON Lines), with the loss, stratum, ranks and
-    distances, the drift of conserved quantities, and the zeros of the Hessian. agattn keeps finished runs.
-    After an interrupt the same command goes on where it stopped.
+    --json, or -O x.jsonl, each run is one JSON document on a line (JSON Lines), with the loss, stratum, ranks
+    and distances, the drift of conserved quantities, and the zeros of the Hessian. agattn keeps finished
+    runs. After an interrupt the same command goes on where it stopped.
 
     Args:
         seeds: seeds of all experiments, in place of those in the file.
         dry_run: only say how many runs there are, and how many jobs of them are cached.
-        output: write the lines that --json prints, or a report about the runs.
+        output: write the lines that --json prints, the table, or a report about the runs.
     """
     from agattn.experiments.studies.jobs import versions_for
     from agattn.experiments.training.experiment import read_experiments
-    from agattn.experiments.training.training import check, runs_sheet, training_jobs
+    from agattn.experiments.training.training import Runs, check, training_jobs
 
     report = next(iter(chosen(output, "")), None)
     work = work_of(output=output, as_json=as_json, **given)
@@ -148,7 +150,8 @@ def train(
         lines.extend(runs)
         return [json.dumps(run, ensure_ascii=False) for run in runs]
 
-    status = carry_out(jobs, versions, work, write, lambda: runs_sheet(lines))
+    status = carry_out(jobs, versions, work, write, lambda: Runs(tuple(lines)).sheet())
+    write_documents(Runs(tuple(lines)), output)
     for failure in dict.fromkeys(failures):
         say_on_stderr(failure)
     if report is not None and lines:

@@ -45,7 +45,8 @@ def example(what: str, module: str) -> Option:
 class Work(NamedTuple):
     """By whom jobs are done, where they are kept, whether they are looked up, and where lines are written.
 
-    Lines go into the file ``output`` if there is one, and to stdout if ``as_json`` or the file is stdout.
+    Lines go into the file ``output`` if there is one, and to stdout if ``as_json`` or the file is stdout. The
+    sheet is ``shown`` where stdout is for nothing else.
     """
 
     workers: Workers | None
@@ -53,6 +54,7 @@ class Work(NamedTuple):
     fresh: bool
     output: Path | None
     as_json: bool
+    shown: bool
 
     def cached(self, jobs: Sequence[Job], versions: Versions, retry_open: bool = False) -> int:
         """How many jobs would not be done, as they were before."""
@@ -96,7 +98,9 @@ def work_of(
     elif workers is not None and workers > 1:
         by_dask = functools.partial(local_processes, workers)
     lines = next(iter(chosen(output, ".jsonl")), None)
-    return Work(by_dask, None if no_cache else Cache(cache or default_folder()), fresh, lines, as_json)
+    kept = None if no_cache else Cache(cache or default_folder())
+    shown = not as_json and STDOUT not in [path for path, _ in output]
+    return Work(by_dask, kept, fresh, lines, as_json, shown)
 
 
 def check_report(folder: Path, title: str) -> None:
@@ -139,8 +143,8 @@ def carry_out(
 ) -> int:
     """Do jobs, and write for each, in order, the lines of text that ``write`` makes; the exit status.
 
-    Where no lines go to stdout, the ``sheet`` of all jobs that were done is shown there, after an interrupt
-    as well.
+    Where nothing else goes to stdout, the ``sheet`` of all jobs that were done is shown there, after an
+    interrupt as well.
 
     Raises:
         InputError: if the lines cannot be written, or the workers not be reached.
@@ -148,7 +152,7 @@ def carry_out(
     from agattn.experiments.studies.jobs import counted, exit_status, words
     from agattn.experiments.studies.study import study
 
-    workers, cache, fresh, output, as_json = work
+    workers, cache, fresh, output, as_json, shown = work
     on_stdout = as_json or output == STDOUT
     if output == STDOUT:
         output = None
@@ -179,14 +183,14 @@ def carry_out(
             if isinstance(error, OSError) and output is not None and error.filename is None:
                 error.filename = str(files[-1].name)  # a full disk names no file
             raise
-        if statuses and not on_stdout:
+        if statuses and shown:
             _show(sheet())
         go_on = f"; the same command{' without --fresh' * fresh} goes on from there"
         kept = ", and not kept, because of --no-cache" if cache is None else go_on
         if statuses and output is not None:
             kept += f"; the lines so far are in {files[-1].name}"
         fail(f"interrupted; {done['jobs']} of {number_of_jobs(len(jobs))} done{kept}", interrupts.STATUS)
-    if not on_stdout:
+    if shown:
         _show(sheet())
     if output is not None:
         say_on_stderr(f"wrote {output}")

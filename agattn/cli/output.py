@@ -92,6 +92,13 @@ _TEXTS: Mapping[str, Callable[[Described], str]] = {
 DOCUMENTS = tuple(_TEXTS)
 
 
+def write_documents(result: Described, outputs: Outputs) -> None:
+    """Write a result as those files that every result can be written as."""
+    for path, ending in outputs:
+        if ending in DOCUMENTS:
+            write_file(path, _TEXTS[ending](result))
+
+
 def show_result(
     result: Described, as_json: bool, outputs: Outputs = (), text: str = "", wide: bool = False
 ) -> None:
@@ -99,9 +106,7 @@ def show_result(
 
     The document is made only where it is written: some take longer than the sheet.
     """
-    for path, ending in outputs:
-        if ending in DOCUMENTS:
-            write_file(path, _TEXTS[ending](result))
+    write_documents(result, outputs)
     if as_json:
         print_json(result.as_json())
     elif STDOUT in [output.path for output in outputs]:

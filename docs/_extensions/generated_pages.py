@@ -9,9 +9,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from agattn.checkpoints.families import Family, Switch, common, families
 from agattn.claims import titled
 from agattn.documents import NAMES, schema
-from agattn.checkpoints.families import Family, Switch, common, families
 from agattn.names import COMMANDS
 
 

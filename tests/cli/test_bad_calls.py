@@ -51,7 +51,7 @@ ROWS = [row for row in table() if row.message]
 @cache
 def names() -> dict[str, object]:
     """What calls of Python in the table can name."""
-    configs = json.loads((ROOT / "tests" / "heads" / "configs.json").read_text(encoding="utf-8"))
+    configs = json.loads((ROOT / "tests" / "checkpoints" / "configs.json").read_text(encoding="utf-8"))
     found = {"ag": ag, "math": math, "np": np, "sympy": sympy, "configs": configs}
     for row in table():
         if not row.message:

@@ -22,6 +22,8 @@ a = "1..d"
 """
 DIMENSION = 'ask = "dimension"\n[[networks]]\ndims = [[3, 2, 3], [5, 1]]\nranks = [[2, 2]]\n'
 
+STRATA = 'ask = "strata"\n[layers]\nd = [2, 3]\nd_out = 1\na = 2\n'
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
@@ -82,6 +84,20 @@ def test_options_about_the_cache(study, cache, tmp_path):
     heading, rule, row, *_ = out.splitlines()
     assert heading.split() == ["architecture", "asked", "answer", "evidence"]
     assert {*rule} == {"─"} and row.startswith("M(3,2,3;")
+
+
+def test_the_table_goes_out(study, tmp_path):
+    """The table as files and on stdout; then nothing else is printed there."""
+    csv, tex, lines = (tmp_path / f"table.{ending}" for ending in ("csv", "tex", "json"))
+    status, out, err = study(STRATA, "-O", str(csv), "-O", str(tex), "-O", str(lines))
+    assert status == 0 and out.split()[:2] == ["architecture", "asked"] and f"wrote {tex}" in err
+    heading, *rows = csv.read_text().splitlines()
+    assert heading == "architecture,asked,answer,evidence" and len(rows) == 2
+    assert tex.read_text().count(r"& strata &") == 2 and r"\toprule" in tex.read_text()
+    for line in json.loads(lines.read_text()):
+        validate("study", line)
+    assert study(STRATA, "-O", "-", "--format", "csv")[1] == csv.read_text()
+    assert len(study(STRATA, "-O", "-")[1]) == 2
 
 
 def test_parts_together_are_the_study(study):

@@ -244,6 +244,10 @@ def test_the_command_keeps_runs_and_reports(tmp_path):
     assert (first.status, first.err.splitlines()[1]) == (0, "2 jobs, 4 results: 2 converged, 2 unfinished")
     assert "4 runs of 2 experiments" in (tmp_path / "r" / "report.md").read_text()
     assert "generic" in first.out and "converged" in first.out and "{" not in first.out
+    csv, tex = tmp_path / "runs.csv", tmp_path / "runs.tex"
+    assert call(*words, "-O", csv, "-O", tex).status == 0
+    assert csv.read_text().startswith("experiment,runs,outcomes,limits,loss,drift\ngeneric,2,")
+    assert tex.read_text().count(r"\\") == 3
     again = call(*words, "--json")
     assert again.out == (tmp_path / "a.jsonl").read_text() and "(2 from the cache)" in again.err
     assert "4 runs in 2 jobs, 2 of them cached" in call(*words, "--dry-run").out

@@ -69,7 +69,10 @@ def test_the_dimension_is_certified(layer, d, t, dimension):
     assert claim_of(document)["dimension"] == dimension
     if isinstance(layer, ag.Recurrence):
         assert result["layer"].startswith(f"a state with the rule {layer.rule}; d = {d}, ")
-    assert result["uncertified"] == ["agattn.model-dimension", "agattn.model-symmetries"]
+    left = ["agattn.model-dimension", "agattn.model-symmetries"]
+    assert result["uncertified"] == left
+    ending = [f"About {result['layer']}.", f"Not certified: {', '.join(left)}.", "The certificate is valid."]
+    assert checker.described(result).splitlines()[-3:] == ending
 
 
 @pytest.mark.parametrize(("layer", "d", "t", "dimension"), CASES)
@@ -268,6 +271,9 @@ def test_sizes_up_to_the_limits_and_what_is_left_out():
     assert shared(mask="causal").mask == [[1, 1], [0, 1]] and shared(mask="none").mask == [[1, 1]] * 2
     for mask in ([[1, 1], [1, 1]], [[0, 1], [1, 0]], [[0, 0], [0, 0]]):
         assert shared(mask=mask).mask == mask
+    names = {"none": "head;", "causal": "head, a causal mask;"}
+    for mask, words in (*names.items(), ([[0, 1], [1, 0]], "head, a mask of its own;")):
+        assert str(shared(mask=mask)).startswith(f"1 group of 1 {words}")
     words = {"id": "agattn.grouped-dimension", "weights": {}, "dimension": 0}
     assert why_not(shared(2500).prove, words) == "a key is missing: K, Q, V"  # 10000 parameters
     assert why_not(shared(2501).prove, words) == "it is about too large a layer"

@@ -48,6 +48,7 @@ from agattn.sheet.data import Sheet, Table, Wide
 from agattn.sheet.result import (
     UNSET,
     Count,
+    Described,
     Key,
     Meta,
     Number,
@@ -431,6 +432,35 @@ def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
 def rows_sheet(rows: Sequence[tuple[str, str, str, str]]) -> Sheet:
     """The table that a study shows."""
     return Sheet("", (Table("", ("architecture", "asked", Wide("answer"), "evidence"), tuple(rows)),))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JsonLines(Described, Sequence[Line]):
+    """JSON documents, each of which has its own schema, with one table of them all."""
+
+    lines: tuple[Line, ...]
+
+    def __getitem__(self, n: Any) -> Any:
+        return self.lines[n]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def as_json(self) -> list[Line]:  # type: ignore[override]  # JSON Lines are no one document
+        """The documents."""
+        return list(self.lines)
+
+
+class StudyLines(JsonLines):
+    """What came of the jobs of a study, in their order."""
+
+    def sheet(self) -> Sheet:
+        """A row for each job."""
+        return rows_sheet([row(line) for line in self])
+
+    def summary(self) -> str:
+        """How many jobs there are, and how many of their results are of which kind."""
+        return f"{len(self)} jobs: {counted(word for line in self for word in words(line))}"
 
 
 def is_open(line: Mapping[str, Any]) -> bool:

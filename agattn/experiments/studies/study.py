@@ -30,6 +30,7 @@ from agattn.experiments.studies.grid import grid_text, read_grid
 from agattn.experiments.studies.jobs import (
     Job,
     Line,
+    StudyLines,
     Versions,
     failure,
     is_open,
@@ -295,7 +296,7 @@ def study_grid(
     timeout: float | None = None,
     memory: int | None = None,
     seed: int | None = None,
-) -> tuple[Line, ...]:
+) -> StudyLines:
     r"""Ask one question, or several, about all architectures of a grid.
 
     Args:
@@ -312,7 +313,8 @@ def study_grid(
         progress: called with each architecture when its job is done.
 
     Returns:
-        The lines, as the command prints them, in the order of the jobs.
+        The lines, as the command prints them, in the order of the jobs: a sequence, with the table that the
+        command shows.
 
     Raises:
         InputError: if the grid cannot be read or used, or the folder cannot be written.
@@ -324,6 +326,10 @@ def study_grid(
     >>> [line] = ag.study('ask = "strata"\n[layers]\nd = 2\nd_out = 1\na = 2\n')
     >>> line["result"]["dimension"], line["status"]
     (5, 0)
+    >>> print(ag.study('ask = "strata"\n[layers]\nd = [2, 3]\nd_out = 1\na = 2\n').to_csv(), end="")
+    architecture,asked,answer,evidence
+    "M(2,1,2)",strata,"4 strata, 3 singular",proved
+    "M(3,1,2)",strata,"5 strata, 3 singular",proved
     """
     given = {"timeout": timeout, "memory": memory, "seed": seed}
     text = grid if isinstance(grid, str) and "\n" in grid else grid_text(Path(grid))  # a path has one line
@@ -332,4 +338,5 @@ def study_grid(
     by_dask = partial(local_processes, workers) if workers > 1 else None
     cache = None if keep is None else Cache(Path(keep))
     lines = study(jobs, None, by_dask, cache, fresh=fresh, retry_open=retry_undecided)
-    return tuple(steps(lines, len(jobs), lambda line: str(architecture_of(line["architecture"]))))
+    done = steps(lines, len(jobs), lambda line: str(architecture_of(line["architecture"])))
+    return StudyLines(tuple(done))

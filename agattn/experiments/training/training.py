@@ -50,7 +50,7 @@ from agattn.calls import is_ranks, one_of, refuse_unless
 from agattn.checkpoints.head_geometry import head_geometry
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.experiments.studies.jobs import Job
+from agattn.experiments.studies.jobs import Job, JsonLines
 from agattn.experiments.training.conserved import drift
 from agattn.experiments.training.experiment import Experiment, read_seeds
 from agattn.experiments.training.teachers import Data, Teacher, TrainingLoss, single_layer
@@ -59,7 +59,7 @@ from agattn.geometry.identifiability.softmax import sensitivities
 from agattn.geometry.strata.strata import Stratum, distance_bounds, singular_by_ranks, strata
 from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
-from agattn.sheet.result import UNSET, Count, Described, Key, Number, Result, UnsetType
+from agattn.sheet.result import UNSET, Count, Key, Number, Result, UnsetType
 
 #: A run has converged when the norm of the gradient is below this; teachers have norm 1.
 SMALL = 1e-9
@@ -153,33 +153,31 @@ class TrainedRun(Result, name="train", kw_only=True):
     ] = UNSET
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Training(Described, Sequence[Line]):
-    """The runs of an experiment, a JSON-ready line for each seed."""
+class Runs(JsonLines):
+    """The runs of experiments, a line for each seed."""
 
-    experiment: Experiment
-    runs: tuple[Line, ...]
-    evidence: Evidence = Evidence.NUMERICAL
-
-    def __getitem__(self, n: Any) -> Any:
-        return self.runs[n]
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def as_json(self) -> list[Line]:  # type: ignore[override]  # JSON Lines are no one document
-        """The lines."""
-        return list(self.runs)
+    evidence = Evidence.NUMERICAL
 
     def sheet(self) -> Sheet:
         """How the runs ended, and where."""
-        return runs_sheet(self.runs)
+        return runs_sheet(self)
 
     def summary(self) -> str:
         """How many runs ended in which way."""
-        ends = Counter(run["outcome"] for run in self.runs).most_common()
+        ends = Counter(run["outcome"] for run in self).most_common()
         counts = ", ".join(f"{number} {outcome}" for outcome, number in ends)
-        return f"{self.experiment}: {len(self)} runs, {counts} ({self.evidence})"
+        return f"{len(self)} runs, {counts} ({self.evidence})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Training(Runs):
+    """The runs of one experiment."""
+
+    experiment: Experiment
+
+    def summary(self) -> str:
+        """How many runs ended in which way."""
+        return f"{self.experiment}: {super().summary()}"
 
 
 def runs_sheet(runs: Sequence[Line]) -> Sheet:
@@ -322,7 +320,7 @@ def train(experiment: Experiment) -> Training:
         for seed, path in zip(group, paths, strict=True):
             runs.append(measure(experiment, seed, loss, path))
             log.info(f"seed {seed}: {runs[-1]['outcome']}")
-    return Training(experiment, tuple(runs))
+    return Training(tuple(runs), experiment)
 
 
 def start(architecture: Architecture, scale: float, seed: int) -> Array:

@@ -67,8 +67,8 @@ def test_several_questions():
     own = '[layers]\nask = ["ideal", "symmetries", "ideal"]\nd = 2\nd_out = 1\nmax_degree = 2\n'
     found = [(str(job.architecture), job.settings) for job in read_grid(text + own).jobs]
     assert found == [
-        ("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2", {"ask": "ideal", "max_degree": 2, "seed": 0}),
-        ("M(2,1,2): expected dim 5 in ℝ⁶, t ≥ 2", {"ask": "symmetries", "seed": 0}),
+        ("M(2,1,2): dimension 5 in ℝ⁶, t ≥ 2", {"ask": "ideal", "max_degree": 2, "seed": 0}),
+        ("M(2,1,2): dimension 5 in ℝ⁶, t ≥ 2", {"ask": "symmetries", "seed": 0}),
         *[
             (name, {"ask": ask, "seed": 0})
             for name in ("M(2,2,1), t = 3", "M(3,2,1), t = 3")
