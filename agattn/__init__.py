@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from agattn.checkpoints.coefficients import rlct as learning_coefficient
     from agattn.checkpoints.head_geometry import classify
     from agattn.checkpoints.published import from_config
+    from agattn.checkpoints.same_model import equivalent
     from agattn.claims.network_dimension import dimension
     from agattn.documents import schema
     from agattn.engines.emit import emit_task as emit
@@ -53,7 +54,6 @@ if TYPE_CHECKING:
     from agattn.geometry.dimension.contact import contact_spectrum as spectrum
     from agattn.geometry.dimension.lie_algebra import linear_symmetries as symmetries
     from agattn.geometry.ideal.invariants import invariants
-    from agattn.geometry.identifiability.equivalence import equivalent
     from agattn.geometry.identifiability.identifiability import identifiability
     from agattn.geometry.identifiability.network_fibers import fiber
     from agattn.geometry.identifiability.weights import weights

@@ -141,9 +141,12 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ),
         ),
         "equivalent": VerbEntry(
-            f"{_GEOMETRY}.identifiability.equivalence:equivalent",
+            "agattn.checkpoints.same_model:equivalent",
             "Decide whether two files of weights are the same function, and by which symmetry.",
-            (f"{_GEOMETRY}.identifiability.equivalence:Equivalence",),
+            (
+                f"{_GEOMETRY}.identifiability.equivalence:Equivalence",
+                "agattn.checkpoints.same_model:SameModel",
+            ),
             "different functions",
         ),
         "identify": VerbEntry(

@@ -164,11 +164,14 @@ class LayerComparison:
     ) -> None:
         self.n, self.one, self.two, self.checks = n, one, two, checks
         self.basis, self.below = basis, below
+        self.head: int | None = None
         self.found: dict[str, Array] = {}
         self.post = one.facts.place == "post"
 
-    def run(self, halves: tuple[str, ...] = ("attention", "perceptron")) -> tuple[Basis, Basis]:
-        """Compare both halves; the bases of the stream behind the layer, and before its last norm."""
+    def run(self, head: int | None = None) -> tuple[Basis, Basis]:
+        """Compare both halves, or the group of one head; the bases behind, and before the last norm."""
+        self.head = head
+        halves = ("attention", "perceptron") if head is None else ("attention",)
         for half in halves:
             one, two = self.one.half(half), self.two.half(half)
             write = self._after(half, one, two, gains=True)
@@ -177,7 +180,8 @@ class LayerComparison:
                 self._attention(one, two, read, write)
             else:
                 self._perceptron(one, two, read, write)
-            self._bias("O.bias" if half == "attention" else "D.bias", one, two, write)
+            if head is None:
+                self._bias("O.bias" if half == "attention" else "D.bias", one, two, write)
             if self.post:
                 self.below, self.basis = self.basis, self.basis.signed(self._sign)
             self._after(half, one, two, gains=False)
@@ -236,6 +240,8 @@ class LayerComparison:
         values = []
         for g, group in enumerate(groups):
             own = range(g * size, (g + 1) * size)
+            if self.head is not None and self.head not in own:
+                continue
             K, K2 = self._rows(one, "K", int(group), read), self._rows(two, "K", g)
             Q = np.stack([self._rows(one, "Q", int(heads[h]), read) for h in own])
             Q2 = np.stack([self._rows(two, "Q", h) for h in own])
@@ -323,23 +329,38 @@ class LayerComparison:
         (b, _), (b2, error) = first or nothing, second or nothing
         bound = error + write.error * np.linalg.norm(b2)
         self.checks.add(self._at(part), "coordinate", write.turn(b), b2, bound)
-        if part == "O.bias" and self.checks.all[self._at(part)].ratio > 1:
-            self._value_bias(one, two, write)
+        ratios = [self.checks.all[self._at(name)].ratio for name in ("P", "O", part) if part == "O.bias"]
+        if part == "O.bias" and max(ratios[:2]) <= 1 < ratios[2]:
+            self._value_bias(one, two, write, write.turn(b) - b2, bound)
 
-    def _value_bias(self, one: FoldedBlock, two: FoldedBlock, write: Basis) -> None:
+    def _value_bias(self, one: FoldedBlock, two: FoldedBlock, write: Basis, gap: Array, bound: Array) -> None:
         """Where Σ O_h b_v + b_o does not fit, but b_o does: which b_v does not."""
         first, second = one.value_bias(), two.value_bias()
-        stored = [block.stored.get("O.bias", np.zeros(len(self.basis.order))) for block in (one, two)]
-        b, b2 = (x - x.mean() if one.facts.norm == "layer" else x for x in stored)
         if first is None or second is None:
             return
+        stored = [block.stored.get("O.bias", np.zeros(len(self.basis.order))) for block in (one, two)]
+        b, b2 = (x - x.mean() if one.facts.norm == "layer" else x for x in stored)
         if np.linalg.norm(write.turn(b) - b2) > 1e-2 * np.linalg.norm(b2) + 1e-30:
+            self._one_value_bias(two, second, gap, bound)
             return
         expected = np.einsum("gij,gj->gi", self.found["values"], first[0][self.found["groups"]])
         bound = np.linalg.norm(second[1], axis=1) + 1e-2 * np.linalg.norm(second[0], axis=1)
         self.checks.add(self._at("P.bias"), "group", expected, second[0], bound)
         if self.checks.all[self._at("P.bias")].ratio <= 1:
             del self.checks.all[self._at("P.bias")]
+
+    def _one_value_bias(
+        self, two: FoldedBlock, values: tuple[Array, Array], gap: Array, bound: Array
+    ) -> None:
+        """If b_o has moved, too: the group whose values explain what is missing, Σ_h O_h x, if one does."""
+        O, groups = two["O"], len(values[0])
+        for g, matrix in enumerate(O.reshape(groups, -1, *O.shape[1:]).sum(1)):
+            x = np.linalg.lstsq(matrix, gap, rcond=None)[0]
+            if matrix.shape[0] > matrix.shape[1] and np.linalg.norm(gap - matrix @ x) <= np.linalg.norm(
+                bound
+            ):
+                b, error = values[0][g], np.linalg.norm(values[1][g])
+                self.checks.add(self._at("P.bias"), "group", (b + x)[None], b[None], np.array([error]), g)
 
     def _perceptron(self, one: FoldedBlock, two: FoldedBlock, read: Basis, write: Basis) -> None:
         width, facts = len(self.basis.order), one.facts
@@ -466,8 +487,9 @@ class _Normalized:
 
 def _least_squares(first: Array, second: Array) -> tuple[Array, Array]:
     """M with second = M·first by least squares, and the least and largest singular values of the second."""
-    M = np.linalg.lstsq(first.T, second.T, rcond=None)[0].T
-    values = np.linalg.svd(second, compute_uv=False)
+    first_basis, corner = np.linalg.qr(first.T)
+    M = np.linalg.lstsq(corner, first_basis.T @ second.T, rcond=None)[0].T
+    values = np.linalg.svd(np.linalg.qr(second.T, "r"), compute_uv=False)
     return M, np.array([values[-1] if len(second) <= second.shape[1] else 0.0, values[0]])
 
 

@@ -45,19 +45,24 @@ class Rounding:
         result: Array = self.u * size + self.tiny
         return result
 
-    def of_product(self, first: Array, second: Array) -> Array:
-        """By how much a product of two stored entries may be off, from their absolute values."""
-        result: Array = first * self.of(second) + self.of(first) * (second + self.of(second))
+    def of_product(self, first: Array, second: Array, stored: float = 0.0) -> Array:
+        """By how much a product of two entries may be off, from their absolute values.
+
+        The second may be stored less a number, as Gemma's gains are.
+        """
+        error = self.of(second + stored)
+        result: Array = first * error + self.of(first) * (second + error)
         return result
 
 
 @dataclass(frozen=True)
 class Norm:
-    """The gain and the bias of a norm, and whether it subtracts the mean; no gain is 1."""
+    """The gain (none is 1), the bias, whether it subtracts the mean, and less what the gain may be stored."""
 
     gain: Array | None
     bias: Array | None
     centers: bool
+    less: float = 0.0
 
     def fold(self, piece: Array) -> Array:
         """Rows that read this norm, folded: W·diag(γ)·C."""
@@ -71,7 +76,9 @@ class Norm:
     def error(self, piece: Array, rounding: Rounding) -> Array:
         """The norms by which these rows may be off: a projection makes none longer."""
         size = np.abs(piece, dtype=np.float64)
-        of_entries = rounding.of(size) if self.gain is None else rounding.of_product(size, abs(self.gain))
+        of_entries = (
+            rounding.of(size) if self.gain is None else rounding.of_product(size, abs(self.gain), self.less)
+        )
         result: Array = np.linalg.norm(of_entries, axis=-1)
         return result
 
@@ -97,7 +104,12 @@ def norm_of(arrays: Arrays, name: str, facts: Facts) -> Norm:
     """A norm by its name, such as ``attention`` or ``final``."""
     gain, bias = (arrays.get(f"{name}.{end}") for end in ("gain", "bias"))
     gain, bias = (None if x is None else x.astype(np.float64) for x in (gain, bias))
-    return Norm(gain, bias, facts.norm == "layer")
+    return Norm(gain, bias, facts.norm == "layer", stored_less(facts))
+
+
+def stored_less(facts: Facts) -> float:
+    """Less what gains may be stored: Gemma's are γ − 1."""
+    return 1.0 if facts.place == "both" else 0.0
 
 
 class FoldedBlock(Mapping[str, Array]):
@@ -220,7 +232,7 @@ class FoldedBlock(Mapping[str, Array]):
     def gain(self, part: str) -> tuple[Array, Array]:
         """A gain or a bias of a norm that stays, and what its entries may be off by."""
         value: Array = self.stored[part].astype(np.float64)
-        error = self.rounding.of(np.abs(value))
+        error = self.rounding.of(np.abs(value) + stored_less(self.facts) * part.endswith(".gain"))
         if part == "query.gain":
             value, error = (self._scaled(x[..., None])[..., 0] for x in (value, error))
         elif part.endswith(".bias") and self.facts.norm == "layer" and self.facts.place != "after":
@@ -371,7 +383,7 @@ class FoldedEnds(Mapping[str, Array]):
             return self.last.error(piece, rounding) * abs(facts.logit_scale)
         of_entries = rounding.of(np.abs(piece, dtype=np.float64))
         if part.startswith("embedding"):
-            return of_entries
+            return of_entries + (of_entries.mean() if part.endswith(".bias") else 0.0)
         error: Array = np.linalg.norm(of_entries, axis=-1)
         error *= facts.embedding_scale if part == "E" else 1.0
         if "positions" in self.model.ends:

@@ -12,8 +12,12 @@ turn, and rotations of pairs whose gains happen to agree. By these alone nothing
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,11 +26,14 @@ from agattn.algebra.scalars import Array
 from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerComparison
 from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, pieces
 from agattn.checkpoints.forward import logits, moved
+from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.stored import Arrays, Transformer
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.sheet.data import Cell, Sheet, Table, Wide
+from agattn.geometry.identifiability.equivalence import Equivalence
+from agattn.geometry.identifiability.equivalence import equivalent as of_weights
+from agattn.sheet.data import Note, Sheet, Table, Wide
 from agattn.sheet.result import FINITE, Count, Key, Result
 
 #: u of each type, and for float16 half of the least number above 0.
@@ -40,6 +47,8 @@ ROUNDINGS = {
 FACTOR = 2.0
 #: Random signs that are tried for each model, and texts.
 DRAWS, TEXTS, LENGTH = 3, 8, 12
+#: What the rows of the embeddings are.
+ROWS = {"E": "token", "positions": "position", "types": "type"}
 #: What the arrays are called in the document.
 COLUMNS = {"K": "K", "Q": "Q", "P": "V", "O": "O", "G": "gate", "U": "up", "D": "down"}
 
@@ -77,6 +86,13 @@ class Separating(Result):
     difference: Key[float, "The largest difference of the logits."]
     explained: Key[float, "What the rounding of both models explains of it."]
 
+    def summary(self) -> str:
+        """The tokens, and how far the logits are from each other."""
+        text = " ".join(map(str, self.tokens))
+        return (
+            f"tokens {text}: logits differ by {self.difference:.3g}, rounding explains {self.explained:.3g}"
+        )
+
 
 class SameModel(Result, name="same-model", eq=False):
     """Whether two stored transformers are the same function, array by array.
@@ -98,7 +114,7 @@ class SameModel(Result, name="same-model", eq=False):
     names: tuple[str, str] = ("A", "B")
     basis: str = ""
     checks: tuple[Check, ...] = ()
-    arrays: Mapping[str, Array] | None = None
+    arrays: Mapping[str, Array] = MappingProxyType({})
 
     @property
     def word(self) -> str:
@@ -116,30 +132,18 @@ class SameModel(Result, name="same-model", eq=False):
 
     def sheet(self) -> Sheet:
         """The answer, and for each kind of array the worst one with its bound."""
-        rows: list[tuple[Cell, ...]] = [
-            ("the two models are", self.word),
-            ("evidence", str(self.evidence)),
-            ("basis of the stream", self.basis),
-            (Wide("why"), self.reason),
-        ]
-        if self.separating is not None:
-            text, far = self.separating.tokens, self.separating
-            rows.append(("tokens", " ".join(map(str, text))))
-            rows.append(("logits differ by", f"{far.difference:.3g}; rounding explains {far.explained:.3g}"))
         by_part: dict[str, Check] = {}
         for check in self.checks:
-            if check.part not in by_part or check.ratio > by_part[check.part].ratio:
+            if check.residual and (check.part not in by_part or check.ratio > by_part[check.part].ratio):
                 by_part[check.part] = check
         order = [by_part[part] for part in NAMES if part in by_part]
         cells = tuple((c.words, f"{c.residual:.2g}", f"{c.bound:.2g}", f"{c.ratio:.2g}") for c in order)
         headings = (Wide("worst of each array"), "residual", "bound", "ratio")
-        return Sheet(
-            f"{self.names[0]} and {self.names[1]}",
-            (
-                Table("Equivalence of two models", (), tuple(rows)),
-                Table(f"Residuals and bounds, relative, u = {self.unit_roundoff:.2g}", headings, cells),
-            ),
-        )
+        title = f"Residuals and bounds, relative, u = {self.unit_roundoff:.2g}"
+        notes = [Note(self.summary()), Note(f"basis of the stream: {self.basis}", apart=False)]
+        if self.separating is not None:
+            notes.append(Note(str(self.separating), apart=False))
+        return Sheet(f"{self.names[0]} and {self.names[1]}", (*notes, Table(title, headings, cells)))
 
 
 def compare_models(
@@ -151,7 +155,7 @@ def compare_models(
         a: a model.
         b: another one of the same sizes, which may be stored in another type.
         layer: compare this layer alone, from 0.
-        head: compare this head of B in this layer alone.
+        head: compare the group of this head of B in this layer alone.
 
     Raises:
         InputError: if the models have different sizes or other facts that are no weights; it names the first.
@@ -168,6 +172,8 @@ def compare_models(
     the same (numerical): every array is g·A, each entry rounded once
     """
     _same_facts(a, b)
+    if head is not None and layer is None:
+        raise InputError("of which layer is this head? give layer, too")
     comparison = _Comparison(a, b)
     comparison.ends()
     chosen = range(len(a.blocks)) if layer is None else [layer]
@@ -270,7 +276,7 @@ class _Comparison:
                     self.two.fold(part, second[at].astype(np.float64)),
                 )
                 error = self.two.error(part, second[at].astype(np.float64))
-                self.checks.add((-1, part), "row", self.basis.turn(one), two, error, at.start)
+                self.checks.add((-1, part), ROWS[part], self.basis.turn(one), two, error, at.start)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):
             if part in self.a.ends or part in self.b.ends:
@@ -308,9 +314,7 @@ class _Comparison:
         for n in chosen:
             _same_shapes(_Some(self.a.blocks[n]), _Some(self.b.blocks[n]), f"layer {n}: ")
             layer = LayerComparison(n, one[n], two[n], self.basis, self.below, self.checks)
-            self.basis, self.below = layer.run(
-                ("attention", "perceptron") if head is None else ("attention",)
-            )
+            self.basis, self.below = layer.run(head)
             self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.found.items()}
             result.append(ComparedLayer(n, _symmetry_of(layer.found), dict(self._residuals(n))))
         return result
@@ -331,12 +335,12 @@ class _Comparison:
         for (at,) in pieces(first.shape):
             expected, actual = basis.turn(self.one.fold("W", first[at])), self.two.fold("W", second[at])
             bound = self.two.error("W", second[at]) + basis.error * np.linalg.norm(actual, axis=1)
-            self.checks.add((-1, "W"), "row", expected, actual, bound, at.start)
+            self.checks.add((-1, "W"), "token", expected, actual, bound, at.start)
         biases = [ends.bias() for ends in (self.one, self.two)]
         if any(bias is not None for bias in biases):
             nothing = (np.zeros(len(first)), np.zeros(len(first)))
             (expected, _), (actual, error) = (bias or nothing for bias in biases)
-            self.checks.add((-1, "W.bias"), "row", expected, actual, error)
+            self.checks.add((-1, "W.bias"), "token", expected, actual, error)
 
     def verdict(self, layers: list[ComparedLayer]) -> SameModel:
         """The same if everything fits; else different if tokens say so."""
@@ -436,6 +440,25 @@ def _why(comparison: _Comparison, check: Check) -> str:
     return residual
 
 
+def write_symmetry(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write the arrays of a symmetry as .safetensors, complex numbers as pairs."""
+    header, data = dict[str, Any](), list[bytes]()
+    start = 0
+    for name, array in arrays.items():
+        pairs = np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
+        whole = np.issubdtype(pairs.dtype, np.integer)
+        data.append(np.ascontiguousarray(pairs, "<i8" if whole else "<f8").tobytes())
+        end = start + len(data[-1])
+        header[name] = {
+            "dtype": "I64" if whole else "F64",
+            "shape": pairs.shape,
+            "data_offsets": (start, end),
+        }
+        start = end
+    text = json.dumps(header).encode()
+    path.write_bytes(b"".join((struct.pack("<Q", len(text)), text, *data)))
+
+
 def _separate(
     a: Transformer, b: Transformer, rounding: Rounding, checks: Checks
 ) -> tuple[Separating | None, float]:
@@ -462,3 +485,45 @@ def _separate(
                 text[: at + 1] if a.facts.causal else text, float(difference[at]), float(explained[at])
             ), largest
     return None, largest
+
+
+def equivalent(
+    w1: Any,
+    w2: Any,
+    *,
+    layer: int | None = None,
+    head: int | None = None,
+    tolerance: float | None = None,
+) -> Equivalence | SameModel:
+    """Whether two sets of weights, or two whole checkpoints, are the same function, and by which symmetry.
+
+    Args:
+        w1: from :func:`agattn.weights`; or a mapping with V and A, or K, Q and V, where each may be a stack
+            with one matrix for each head; or for several layers a list of those, or names such as K_1, Q_1,
+            V_1, K_2; or a whole checkpoint: its folder or file, with ``config.json`` beside it.
+        w2: the same, with the same d_0 and d_l.
+        layer: of checkpoints this layer alone, from 0.
+        head: of checkpoints the group of this head of the second model in this layer alone.
+        tolerance: relative, below which differences of floats may be rounding; by default that of their
+            type, such as float32. Where a tenth or ten times of it would give another answer, nothing is
+            decided. Of checkpoints each array has a bound of its own.
+
+    Raises:
+        InputError: if the weights do not fit, or have other inputs or outputs; if the models are of
+            different sizes or kinds.
+
+    See Also:
+        :func:`agattn.fiber`, :func:`agattn.identify`, :func:`agattn.weights`; ``agattn equivalent`` in a
+        shell.
+
+    >>> import agattn as ag
+    >>> one = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
+    >>> ag.equivalent(one, {"A": [[2, 4], [0, 2]], "V": [["1/2", "3/2"]]})
+    equal (proved): A' = sA, V' = V/s with s = 2
+    """
+    if isinstance(w1, (str, Path, Transformer)) and isinstance(w2, (str, Path, Transformer)):
+        one, two = (w if isinstance(w, Transformer) else read_transformer(w) for w in (w1, w2))
+        return compare_models(one, two, layer, head)
+    if layer is not None or head is not None:
+        raise InputError("layer and head are for two whole checkpoints, given by their paths; leave them out")
+    return of_weights(w1, w2, tolerance=tolerance)

@@ -44,9 +44,10 @@ class Basis:
             permuted: Array = np.take(rows, self.order, axis) * self.signs.reshape(shape)
             return permuted
         if axis in (-1, rows.ndim - 1):
-            turned: Array = rows @ self.matrix.T
-            return turned
-        return self.matrix @ rows
+            turned: Array = rows.astype(self.matrix.dtype) @ self.matrix.T
+            return turned.astype(np.float64)
+        result: Array = (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
+        return result
 
     def back(self, z: Array) -> Array:
         """Rᵀz, for vectors z as columns."""
@@ -90,7 +91,14 @@ def rotation_between(first: Array, second: Array, errors: Array, centered: bool)
     least = np.sqrt(max(float(np.linalg.eigvalsh(gram)[0]), 0.0))
     off = float(np.linalg.norm(errors[at]))
     error = off / (least - off) if least > 2 * off else np.inf
-    return Basis(np.arange(d), np.ones(d), U @ V, error)
+    R = U @ V
+    if d >= 1024 and error > 2.0**-19:
+        # Single precision is enough, if what it adds on some rows is far below the error.
+        rows = np.random.default_rng(0).standard_normal((64, d))
+        added = rows.astype(np.float32) @ R.astype(np.float32).T - rows @ R.T
+        error += 4 * float((np.linalg.norm(added, axis=1) / np.linalg.norm(rows, axis=1)).max())
+        R = R.astype(np.float32)
+    return Basis(np.arange(d), np.ones(d), R, error)
 
 
 def _assignment(costs: Array) -> Array:

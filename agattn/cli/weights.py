@@ -205,28 +205,53 @@ def equivalent(
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
+    output: Annotated[Outputs, Writes((".safetensors",))] = (),
 ) -> Reply:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
 
     A file holds arrays A and V, or K, Q and V: matrices, or stacks with one matrix for each head; of several
-    layers K_1, Q_1, V_1, K_2 and so on. Of checkpoints --layer and --head say which head is compared.
-    Integers, and rationals such as "1/3" in JSON, are exact, and the answer is then proved. Floats are as
-    good as the type in which they are stored: nothing is decided within a factor of 10 of the tolerance.
+    layers K_1, Q_1, V_1, K_2 and so on. Two whole checkpoints with their config.json, folders or files, are
+    compared array by array, with --layer one layer; with --layer and --head one head of each is. Integers,
+    and rationals such as "1/3" in JSON, are exact, and the answer is then proved. Floats are as good as the
+    type in which they are stored: of heads nothing is decided within a factor of 10 of the tolerance.
 
     Exit status: 0 the same function; 1 different functions; 3 undecided.
 
     Args:
         layer: which layer of a checkpoint or of stacked weights, from 0.
         head: which head of a checkpoint or of stacked weights, from 0.
+        output: write the result, or of two checkpoints the symmetry.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
 
+    if head is None and all(_is_checkpoint(path) for path in (first, second)):
+        leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
+        return _same_model(first, second, layer, output)
+    if symmetries := chosen(output, ".safetensors"):
+        raise InputError(f"{symmetries[0]} holds the symmetry of two whole checkpoints; leave it out")
     how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
     how |= configured({"family": family, "ignore": ignore})
     one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
     answer = equivalent(one, two, tolerance=tolerance)
     text = "\n".join(filter(None, (str(answer), answer.closeness)))
     return Reply(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
+
+
+def _is_checkpoint(path: Path) -> bool:
+    """Whether a path is the folder of a model, or a file of tensors, with its configuration."""
+    folder = path if path.is_dir() else path.parent
+    return (folder / "config.json").is_file() and path.suffix not in (".npz", ".npy")
+
+
+def _same_model(first: Path, second: Path, layer: int | None, output: Outputs) -> Reply:
+    """Two whole checkpoints."""
+    from agattn.checkpoints.reading import read_transformer
+    from agattn.checkpoints.same_model import compare_models, write_symmetry
+
+    answer = compare_models(read_transformer(first), read_transformer(second), layer)
+    for path in chosen(output, ".safetensors"):
+        write_symmetry(path, answer.arrays)
+    return Reply(answer, status=answer.status)
 
 
 def identify(

@@ -48,6 +48,15 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "turning": 0.0,
         "positions": True,
     },
+    "encoder": {
+        "norm": "layer",
+        "bias": "QKPOGD",
+        "gated": False,
+        "place": "post",
+        "turning": 0.0,
+        "positions": True,
+        "headless": True,
+    },
     "opt": {
         "norm": "layer",
         "bias": "QKPOGD",
@@ -109,11 +118,17 @@ def transformer(family: str, rng: Rng, dtype: str = "float32", layers: int = 2) 
                 "key.gain": rng.uniform(0.5, 2, shapes[1]),
             }
         blocks.append(block)
-    ends: Arrays = {"E": rng.standard_normal((V, d))} | ({} if facts.tied else {"W": normal(V, d)})
+    ends: Arrays = {"E": rng.standard_normal((V, d))} | (
+        {} if facts.tied or kind.get("headless") else {"W": normal(V, d)}
+    )
     if kind.get("positions"):
         ends["positions"] = 0.3 * rng.standard_normal((T, d))
     if facts.place == "post":
-        ends |= {"types": 0.3 * rng.standard_normal((2, d))} | norm("embedding") | {"W.bias": normal(V)}
+        ends |= (
+            {"types": 0.3 * rng.standard_normal((2, d))}
+            | norm("embedding")
+            | ({"W.bias": normal(V)} if "W" in ends else {})
+        )
     else:
         ends |= norm("final")
     return rounded(Transformer(family, facts, ends, blocks, dtype))
@@ -160,7 +175,9 @@ def _moved(model: Transformer, rng: Rng) -> tuple[Transformer, list[Arrays]]:
         _move_gain(ends, ends, "final", ["W"], d, rng, rotates)
     if facts.norm == "layer" and facts.place in ("before", "post"):
         _move_means(facts, ends, blocks, tied, rotates, rng)
-    _change_basis(facts, ends, blocks, rotates, rng)
+    if "W" in ends or facts.tied:
+        # The last vectors of a model without an unembedding are its function.
+        _change_basis(facts, ends, blocks, rotates, rng)
     moves = []
     for n, block in enumerate(blocks):
         turning = 2 * len(facts.angles[n]) if facts.angles else 0
@@ -207,6 +224,8 @@ def _move_means(
         for part in ("O.bias", "D.bias"):
             if part in block:
                 block[part] = block[part] + 0.2 * rng.standard_normal()
+    if facts.place == "post":
+        _move_normed_means(blocks, ends, rng)
     moved = ["E", *(part for part in ("positions", "types") if part in ends)]
     if not tied:
         for part in moved:
@@ -214,6 +233,23 @@ def _move_means(
         if "positions" in ends:
             shift = 0.2 * rng.standard_normal(ends["E"].shape[1])
             ends["E"], ends["positions"] = ends["E"] + shift, ends["positions"] - shift
+
+
+def _move_normed_means(blocks: list[Arrays], ends: Arrays, rng: Rng) -> None:
+    """What reads a norm, W → W + w(1/γ)ᵀ, b → b − w Σ β_i/γ_i; and β → β + s, b → b − Ws of what reads it."""
+    norms = [(ends, "embedding", "QKP", blocks[0])]
+    for n, block in enumerate(blocks):
+        norms.append((block, "after attention", "G", block))
+        if n + 1 < len(blocks):
+            norms.append((block, "after perceptron", "QKP", blocks[n + 1]))
+    for arrays, name, readers, block in norms:
+        gain, beta = arrays[f"{name}.gain"], arrays[f"{name}.bias"]
+        s = 0.2 * rng.standard_normal()
+        for part in readers:
+            w = 0.2 * rng.standard_normal(block[part].shape[:-1])
+            block[part] = block[part] + w[..., None] / gain
+            block[f"{part}.bias"] = block[f"{part}.bias"] - w * (beta / gain).sum() - block[part].sum(-1) * s
+        arrays[f"{name}.bias"] = beta + s
 
 
 def _change_basis(facts: Facts, ends: Arrays, blocks: list[Arrays], rotates: bool, rng: Rng) -> None:
