@@ -146,6 +146,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             (
                 f"{_GEOMETRY}.identifiability.equivalence:Equivalence",
                 "agattn.checkpoints.same_model:SameModel",
+                "agattn.checkpoints.model_distance:ModelDistance",
             ),
             "different functions",
         ),

@@ -14,7 +14,7 @@ itself, to rounding. Where numbers (nearly) coincide by which it is chosen, it j
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -572,16 +572,14 @@ def canonical_transformer(
 def canonical(
     weights: Any,
     *,
-    config: str | Path | Mapping[str, Any] | None = None,
     residual_basis: bool = False,
     fold_norms: bool = False,
 ) -> CanonicalForm:
     """The canonical form of a checkpoint: the same function, and the same arrays of all symmetric copies.
 
     Args:
-        weights: the folder or the file of a checkpoint, tensors by name such as torch's ``state_dict()``, or
-            a :class:`~agattn.checkpoints.stored.Transformer`.
-        config: its ``config.json``, or the keys of it, where that is not beside the file.
+        weights: the folder of a checkpoint, or its file with ``config.json`` beside it; or what
+            :func:`~agattn.checkpoints.reading.read_transformer` makes of tensors and a configuration.
         residual_basis: choose the basis of the residual stream, too; folds norms.
         fold_norms: fold norms into what reads them, take out means, and center embeddings.
 
@@ -603,8 +601,11 @@ def canonical(
     >>> np.linalg.norm(form.transformer.blocks[0]["P"]).round(12)
     np.float64(1.0)
     """
-    if isinstance(weights, Transformer):
-        return canonical_transformer(weights, residual_basis, fold_norms)[1]
-    if not isinstance(weights, (str, Path, Mapping)):
-        raise InputError(f"{shown(weights)} is no checkpoint; give its folder, or its tensors by name")
-    return canonical_transformer(read_transformer(weights, config), residual_basis, fold_norms)[1]
+    if isinstance(weights, (str, Path)):
+        weights = read_transformer(weights)
+    if not isinstance(weights, Transformer):
+        raise InputError(
+            f"{shown(weights)} is no checkpoint; give its folder, or agattn.checkpoints.reading"
+            ".read_transformer(tensors, config)"
+        )
+    return canonical_transformer(weights, residual_basis, fold_norms)[1]

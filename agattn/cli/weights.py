@@ -205,6 +205,7 @@ def equivalent(
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
+    distance: bool = False,
     output: Annotated[Outputs, Writes((".safetensors",))] = (),
 ) -> Reply:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
@@ -220,11 +221,15 @@ def equivalent(
     Args:
         layer: which layer of a checkpoint or of stacked weights, from 0.
         head: which head of a checkpoint or of stacked weights, from 0.
+        distance: how far two whole checkpoints are from each other instead, layer by layer and head by head.
         output: write the result, or of two checkpoints the symmetry.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
 
-    if head is None and all(_is_checkpoint(path) for path in (first, second)):
+    whole = all(_is_checkpoint(path) for path in (first, second))
+    if distance:
+        return _distance(first, second, whole and layer is None and head is None)
+    if head is None and whole:
         leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
         return _same_model(first, second, layer, output)
     if symmetries := chosen(output, ".safetensors"):
@@ -235,6 +240,16 @@ def equivalent(
     answer = equivalent(one, two, tolerance=tolerance)
     text = "\n".join(filter(None, (str(answer), answer.closeness)))
     return Reply(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
+
+
+def _distance(first: Path, second: Path, whole: bool) -> Reply:
+    """How far two whole checkpoints are from each other."""
+    from agattn.checkpoints.model_distance import model_distance
+    from agattn.checkpoints.reading import read_transformer
+
+    if not whole:
+        raise InputError("--distance is for two whole checkpoints with their config.json; leave it out")
+    return Reply(model_distance(read_transformer(first), read_transformer(second)))
 
 
 def _is_checkpoint(path: Path) -> bool:
