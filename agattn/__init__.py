@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Skip,
         Sum,
     )
+    from agattn.checkpoints.canonical import canonical
     from agattn.checkpoints.coefficients import rlct
     from agattn.checkpoints.coefficients import rlct as learning_coefficient
     from agattn.checkpoints.conversion import convert
@@ -86,7 +87,7 @@ _HOMES = {
 __all__ = [
     "AgattnError", "Attention", "Bilinear", "Convolution", "CrossAttention", "DeepNetwork", "Evidence",
     "InputError", "Jet", "Linear", "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence",
-    "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict", "__version__", "certificate", "check",
+    "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict", "__version__", "canonical", "certificate", "check",
     "classify", "convert", "critical_points", "critical_points_near", "degree", "dimension", "doctor", "emit",
     "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
     "identify", "invariants", "learning_coefficient", "rank", "read", "report", "rlct", "run", "schema",

@@ -168,8 +168,8 @@ def _is_radius(value: object) -> bool:
 
 
 _FLAGS = (
-    "components", "eliminate", "force", "fresh", "machine", "nearest", "pairs", "pictures", "points", "prime",
-    "real", "retry_undecided", "smooth", "softmax",
+    "components", "eliminate", "fold_norms", "force", "fresh", "machine", "nearest", "pairs", "pictures",
+    "points", "prime", "real", "residual_basis", "retry_undecided", "smooth", "softmax",
 )  # fmt: skip
 #: What arguments of these names must be, for every verb: a test, and in words. The rest is read by the rooms.
 _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {

@@ -146,6 +146,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             (
                 f"{_GEOMETRY}.identifiability.equivalence:Equivalence",
                 "agattn.checkpoints.same_model:SameModel",
+                "agattn.checkpoints.model_distance:ModelDistance",
             ),
             "different functions",
         ),
@@ -153,6 +154,11 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             f"{_GEOMETRY}.reconstruction.membership:identify",
             "Recover weights from a coefficient tensor, or say why there are none.",
             (f"{_GEOMETRY}.reconstruction.membership:Identification",),
+        ),
+        "canonical": VerbEntry(
+            "agattn.checkpoints.canonical:canonical",
+            "Write a checkpoint in its canonical form: the same function, once for all copies.",
+            ("agattn.checkpoints.canonical:CanonicalForm",),
         ),
         "convert": VerbEntry(
             "agattn.checkpoints.conversion:convert",

@@ -16,15 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
+from agattn.calls import shown
 from agattn.checkpoints.folding import READERS, WRITERS, pieces
 from agattn.checkpoints.forward import logits
+from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
 from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.errors import InputError, argument
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
 
@@ -439,7 +443,7 @@ def turn(parts: Parts, R: Array) -> None:
 
 
 class CanonicalBlocks(Sequence[Parts]):
-    """The blocks of a model in their canonical form, each computed when it is asked for; the last one is kept.
+    """The blocks of a model in their canonical form, computed when they are asked for; the last is kept.
 
     Attributes:
         changes: what is known of those that were.
@@ -540,8 +544,16 @@ def canonical_transformer(
 ) -> tuple[Transformer, CanonicalForm]:
     """The canonical form of a transformer, in its own parts, and what became of each layer.
 
-    Its blocks are computed whenever they are asked for.
+    Its blocks are computed when they are asked for.
+
+    Raises:
+        InputError: if the basis of the residual stream is asked for, and outputs are vectors of it.
     """
+    if residual_basis and "W" not in model.ends and not model.facts.tied:
+        raise InputError(
+            f"{model.name} gives vectors of the residual stream, whose basis is therefore not free; "
+            f"leave {argument('residual_basis')} out"
+        )
     folds = fold_norms or residual_basis
     R, said = None, list[str]()
     ends: Parts = dict(model.ends) if folds else {}
@@ -555,3 +567,45 @@ def canonical_transformer(
     apart = difference(model, new)
     layers = tuple(blocks.changes[n] for n in range(len(blocks)))
     return new, CanonicalForm(layers, tuple(said), apart, new)
+
+
+def canonical(
+    weights: Any,
+    *,
+    residual_basis: bool = False,
+    fold_norms: bool = False,
+) -> CanonicalForm:
+    """The canonical form of a checkpoint: the same function, and the same arrays of all symmetric copies.
+
+    Args:
+        weights: the folder of a checkpoint, or its file with ``config.json`` beside it; or what
+            :func:`~agattn.checkpoints.reading.read_transformer` makes of tensors and a configuration.
+        residual_basis: choose the basis of the residual stream, too; folds norms.
+        fold_norms: fold norms into what reads them, take out means, and center embeddings.
+
+    Raises:
+        InputError: if the checkpoint cannot be read, or is of a family that is not read as a whole.
+
+    See Also:
+        :func:`agattn.equivalent`; ``agattn canonical`` in a shell, which writes it.
+
+    >>> import agattn as ag
+    >>> from agattn.checkpoints.stored import Facts
+    >>> facts = Facts("rms", 0, "before", False, True, "silu", True, "", True, 1, 1, 0, 0, 1, (0,), ())
+    >>> arrays = {"Q": (1, 2, 3), "K": (1, 2, 3), "P": (1, 1, 3), "O": (1, 3, 1), "G": (2, 3), "U": (2, 3)}
+    >>> rng = np.random.default_rng(0)
+    >>> block = {part: rng.standard_normal(shape) for part, shape in (arrays | {"D": (3, 2)}).items()}
+    >>> form = ag.canonical(Transformer("tiny", facts, {"E": rng.standard_normal((5, 3))}, [block]))
+    >>> form.difference < 1e-12, form.layers[0].ambiguous
+    (True, ())
+    >>> np.linalg.norm(form.transformer.blocks[0]["P"]).round(12)
+    np.float64(1.0)
+    """
+    if isinstance(weights, (str, Path)):
+        weights = read_transformer(weights)
+    if not isinstance(weights, Transformer):
+        raise InputError(
+            f"{shown(weights)} is no checkpoint; give its folder, or agattn.checkpoints.reading"
+            ".read_transformer(tensors, config)"
+        )
+    return canonical_transformer(weights, residual_basis, fold_norms)[1]

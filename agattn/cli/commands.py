@@ -97,6 +97,10 @@ SHELL: Mapping[str, Shell] = {
         "agattn equivalent before.npz after.npz; agattn equivalent base tuned --layer 3 --head 7", "weights"
     ),
     "identify": Shell("agattn identify tensor.npy 2 1", "weights", architectures=_ONE_LAYER),
+    "canonical": Shell(
+        "agattn canonical path/to/model -O canonical; agattn canonical path/to/model --residual-basis -O c",
+        "weights",
+    ),
     "convert": Shell(
         "agattn convert path/to/model --kv-heads 4 -O path/to/smaller",
         "weights",

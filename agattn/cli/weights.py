@@ -205,6 +205,7 @@ def equivalent(
     family: str | None = None,
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
+    distance: bool = False,
     output: Annotated[Outputs, Writes((".safetensors",))] = (),
 ) -> Reply:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
@@ -220,11 +221,15 @@ def equivalent(
     Args:
         layer: which layer of a checkpoint or of stacked weights, from 0.
         head: which head of a checkpoint or of stacked weights, from 0.
+        distance: how far two whole checkpoints are from each other instead, layer by layer and head by head.
         output: write the result, or of two checkpoints the symmetry.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
 
-    if head is None and all(_is_checkpoint(path) for path in (first, second)):
+    whole = all(_is_checkpoint(path) for path in (first, second))
+    if distance:
+        return _distance(first, second, whole and layer is None and head is None)
+    if head is None and whole:
         leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
         return _same_model(first, second, layer, output)
     if symmetries := chosen(output, ".safetensors"):
@@ -235,6 +240,16 @@ def equivalent(
     answer = equivalent(one, two, tolerance=tolerance)
     text = "\n".join(filter(None, (str(answer), answer.closeness)))
     return Reply(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
+
+
+def _distance(first: Path, second: Path, whole: bool) -> Reply:
+    """How far two whole checkpoints are from each other."""
+    from agattn.checkpoints.model_distance import model_distance
+    from agattn.checkpoints.reading import read_transformer
+
+    if not whole:
+        raise InputError("--distance is for two whole checkpoints with their config.json; leave it out")
+    return Reply(model_distance(read_transformer(first), read_transformer(second)))
 
 
 def _is_checkpoint(path: Path) -> bool:
@@ -273,6 +288,36 @@ def identify(
     is_table = {"X", "Y"} <= set(arrays)
     values = arrays if is_table else one_tensor(arrays, file, ", or X and Y for a table")
     return identify(layer, values, tolerance=tolerance)
+
+
+def canonical(
+    file: Annotated[Path, Input],
+    *,
+    residual_basis: bool = False,
+    fold_norms: bool = False,
+    output: Annotated[Outputs, Writes((".safetensors", ""), folder=True, default="", required=True)] = (),
+) -> Any:
+    """Write the checkpoint in FILE in its canonical form: the same function, and the same file of all copies.
+
+    FILE is the folder of a model (config.json and .safetensors), or its one file. Values, scores without
+    positions, pairs of rotary rows, gains of normalized queries and keys, neurons, and the orders of groups,
+    heads and neurons become canonical, in the layout and the type of FILE; biases that count together stand
+    together. A second run changes nothing beyond rounding. Where singular values or norms nearly coincide,
+    the table says what is ambiguous. Do not compare two models by it: agattn equivalent does that.
+
+    Args:
+        residual_basis: choose the basis of the residual stream, too; folds norms.
+        fold_norms: fold norms into what reads them, take out means, and center embeddings.
+        output: a folder, or a file if FILE is one.
+    """
+    from agattn.checkpoints.canonical import canonical
+    from agattn.checkpoints.reading import write_transformer
+
+    form = canonical(file, residual_basis=residual_basis, fold_norms=fold_norms)
+    for path in chosen(output, ".safetensors", ""):
+        write_transformer(file, form.transformer, path)
+        say_on_stderr(f"wrote {path}")
+    return form
 
 
 def convert(

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from command_line import call, document
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from agattn.checkpoints.canonical import CanonicalForm, canonical_transformer
 from agattn.checkpoints.forward import logits
+from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.stored import Transformer
+from agattn.checkpoints.weight_files import WeightFile
+from agattn.errors import InputError
 from agattn.sheet.result import check
 from tests.checkpoints import copies
 from tests.checkpoints.copies import FAMILIES, symmetric_copy, transformer
+from tests.checkpoints.tiny import tiny
 
-TOKENS = [3, 141, 59, 26, 53, 58, 97, 93]
+TOKENS = [3, 14, 15, 9, 26, 5, 35, 8]
 families_and_seeds = given(st.sampled_from(sorted(FAMILIES)), st.integers(0, 2**32 - 1))
 
 
@@ -70,14 +76,16 @@ def test_copies_have_one_canonical_form(family: str, seed: int) -> None:
     """Of all symmetries: norms, means, the basis of the stream, values, scores, neurons, orders."""
     rng = np.random.default_rng(seed)
     model = with_all_biases(transformer(family, rng, "float64"))
-    form, about = canonical_transformer(model, residual_basis=True)
+    # Where outputs are vectors of the stream, its basis is not free.
+    asked = {"fold_norms" if family == "encoder" else "residual_basis": True}
+    form, about = canonical_transformer(model, **asked)
     assume(not ambiguous(about))
     assert about.difference < 1e-11
     assert outputs_differ(model, form) < 1e-10
-    again, about_again = canonical_transformer(form, residual_basis=True)
+    again, about_again = canonical_transformer(form, **asked)
     assert gap(form, again) < 1e-8
     assert all(layer.changed < 1e-8 for layer in about_again.layers)
-    of_copy, _ = canonical_transformer(stored_alike(model, rng), residual_basis=True)
+    of_copy, _ = canonical_transformer(stored_alike(model, rng), **asked)
     assert gap(form, of_copy) < 1e-8
 
 
@@ -224,3 +232,32 @@ def test_blocks_are_read_when_they_are_asked_for() -> None:
         form.blocks[2]
     check(CanonicalForm, about.as_json())
     assert [layer["layer"] for layer in about.as_json()["layers"]] == [0, 1]
+
+
+def test_vectors_of_the_stream_have_no_basis_to_choose() -> None:
+    model = transformer("bert", np.random.default_rng(8), "float64")
+    ends = {part: model.ends[part] for part in model.ends if not part.startswith("W")}
+    model = replace(model, ends=ends)
+    with pytest.raises(InputError, match="whose basis is therefore not free"):
+        canonical_transformer(model, residual_basis=True)
+    form, _ = canonical_transformer(model, fold_norms=True)
+    assert outputs_differ(model, form) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("family", "options"), [("llama", ["--residual-basis"]), ("bert", ["--fold-norms"]), ("gpt2", [])]
+)
+def test_the_command_writes_the_layout_of_the_file(family: str, options: list[str], tmp_path: Path) -> None:
+    source = tiny(family, tmp_path / "model")
+    first, second = tmp_path / "first", tmp_path / "second"
+    words = " ".join(["canonical", *options])
+    assert document(words, source, "-O", first)["difference"] < 1e-5
+    assert call(words, first, "-O", second).status == 0
+    model, form, again = (read_transformer(folder) for folder in (source, first, second))
+    assert gap(form, again) < 1e-4 < gap(model, form)
+    assert outputs_differ(model, form) < 1e-5
+    shapes = [
+        {name: WeightFile([folder]).shape(name) for name in WeightFile([folder])}
+        for folder in (source, first)
+    ]
+    assert shapes[0] == shapes[1]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import call, document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +18,7 @@ from agattn.errors import InputError
 from agattn.sheet.result import check
 from tests.checkpoints import copies
 from tests.checkpoints.copies import FAMILIES, symmetric_copy, transformer
+from tests.checkpoints.tiny import tiny
 
 
 def largest(distance: ModelDistance) -> float:
@@ -110,3 +113,14 @@ def other_models() -> list[tuple[Transformer, str]]:
 def test_models_of_other_sizes_are_refused(other: Transformer, message: str) -> None:
     with pytest.raises(InputError, match=message):
         model_distance(transformer("llama", np.random.default_rng(7)), other)
+
+
+def test_the_command_shows_a_table(tmp_path: Path) -> None:
+    one, two = (tiny("llama", tmp_path / str(seed), seed=seed) for seed in (0, 1))
+    found = document("equivalent", one, one, "--distance")
+    assert all(layer["scores"] < 1e-6 and layer["values"] < 1e-6 for layer in found["layers"])
+    found = document("equivalent", one, two, "--distance")
+    assert all(layer["scores"] > 0.5 and layer["values"] > 0.5 for layer in found["layers"])
+    ended = call("equivalent", one, one, "--distance", "--layer", "0")
+    assert ended.status == 2
+    assert "--distance is for two whole checkpoints" in ended.err
