@@ -88,11 +88,11 @@ __all__ = [
     "AgattnError", "Attention", "Bilinear", "Convolution", "CrossAttention", "DeepNetwork", "Evidence",
     "InputError", "Jet", "Linear", "Network", "Perceptron", "PolynomialMap", "Power", "Recurrence",
     "SingleLayer", "Skip", "Status", "Stratum", "Sum", "Verdict", "__version__", "canonical", "certificate",
-    "check", "classify", "convert", "critical_points", "critical_points_near", "degree", "dimension", "doctor",
-    "emit", "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal", "identifiability",
-    "identify", "invariants", "learning_coefficient", "rank", "read", "report", "rlct", "run", "schema",
-    "script", "singularities", "spectrum", "strata", "study", "symmetries", "tangent_space", "train",
-    "verify", "weights",
+    "check", "classify", "convert", "critical_points", "critical_points_near", "degree", "dimension",
+    "doctor", "emit", "equivalent", "fiber", "figure", "from_config", "hilbert_function", "ideal",
+    "identifiability", "identify", "invariants", "learning_coefficient", "rank", "read", "report", "rlct",
+    "run", "schema", "script", "singularities", "spectrum", "strata", "study", "symmetries",
+    "tangent_space", "train", "verify", "weights",
 ]  # fmt: skip
 
 

@@ -175,14 +175,27 @@ _FLAGS = (
 _MUST_BE: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(("seed", "characteristic"), (is_whole, "a whole number of at least 0")),
     **dict.fromkeys(
-        ("workers", "max_degree", "samples", "heads", "kv_heads", "precision", "digits"),
+        (
+            "workers",
+            "max_degree",
+            "samples",
+            "heads",
+            "kv_heads",
+            "precision",
+            "digits",
+            "layer",
+            "head",
+            "rank",
+            "latent",
+            "context",
+        ),
         (_is_size, f"a whole number from 0 to {LARGEST_SIZE}"),
     ),
     **dict.fromkeys(("timeout", "memory", "noise"), (is_number, "a number from 0 to 1e300")),
     "tolerance": (_is_tolerance, "a number above 0 and below 1"),
     **dict.fromkeys(_FLAGS, (_is_flag, "True or False")),
     **dict.fromkeys(
-        ("metric", "method", "engine", "tokens", "part", "command", "grid_text"), (_is_text, "text")
+        ("metric", "method", "engine", "tokens", "part", "command", "grid_text", "groups"), (_is_text, "text")
     ),
     "progress": (callable, "a function of one line of text"),
     "written": (callable, "a function of one estimate"),
@@ -208,8 +221,10 @@ def _check_arguments(given: inspect.BoundArguments) -> None:
     for name, value in {**given.arguments, **options}.items():
         silent = name == "progress" or (name in parameters and parameters[name].default is None)
         left_out = value is None and silent
-        of_model = name == "data" and "model" in parameters  # tokens or hidden states
-        if name in _MUST_BE and not left_out and not of_model:
+        # A layer by position is an architecture; data of a model are tokens or hidden states.
+        by_name = name not in parameters or parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        other = (name == "layer" and not by_name) or (name == "data" and by_name)
+        if name in _MUST_BE and not left_out and not other:
             fits, words = _MUST_BE[name]
             refuse_unless(fits(value), name, value, words)
 

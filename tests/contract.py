@@ -118,11 +118,12 @@ def documents():
     found = {ARCHITECTURE: forms}
     for name in NAMES:
         root = schema(name)
-        for top in root.get("anyOf", [root]):
-            part = resolve(top, root)
+        parts = [resolve(top, root) for top in root.get("anyOf", [root])]
+        titles = [part["properties"]["schema"]["enum"] for part in parts]
+        for part in parts:
             _, keys = described(part, root, shared)
-            place = f"({part['title']})" if part is not root else ""
             title = keys.pop(".schema").split('"')[1]
+            place = f"({part['title']})" if titles.count([title]) > 1 else ""
             entries = {(place + key).strip(". "): kind for key, kind in keys.items()}
             found.setdefault(title, {}).update(entries)
     return found

@@ -16,13 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.calls import shown
 from agattn.checkpoints.folding import READERS, WRITERS, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
@@ -601,11 +599,5 @@ def canonical(
     >>> np.linalg.norm(form.transformer.blocks[0]["P"]).round(12)
     np.float64(1.0)
     """
-    if isinstance(weights, (str, Path)):
-        weights = read_transformer(weights)
-    if not isinstance(weights, Transformer):
-        raise InputError(
-            f"{shown(weights)} is no checkpoint; give its folder, or agattn.checkpoints.reading"
-            ".read_transformer(tensors, config)"
-        )
-    return canonical_transformer(weights, residual_basis, fold_norms)[1]
+    model = weights if isinstance(weights, Transformer) else read_transformer(weights)
+    return canonical_transformer(model, residual_basis, fold_norms)[1]

@@ -67,6 +67,8 @@ def read_transformer(
     >>> model.blocks[0]["O"].shape, model.facts.angles
     ((2, 4, 2), ((1.0,),))
     """
+    if not isinstance(source, (str, Path, Mapping)):
+        raise InputError(f"{shown(source)} is no checkpoint; give its folder, or its tensors by name")
     return _Stored(source, config).transformer()
 
 
