@@ -20,7 +20,7 @@ import numpy as np
 
 import agattn as ag
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.conversion import IDENTITY, Layer, Metric
+from agattn.checkpoints.conversion import IDENTITY, MeasuredLayer, Metric
 from agattn.checkpoints.forward import attention_inputs, logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.stored import Arrays, Transformer
@@ -87,7 +87,9 @@ def main(folder: Path) -> None:
             off = max(abs(line.error / line.bound - 1) for line in result.layers)
             cosines = [cosine(result.transformer, new, original)]
             layers = [
-                Layer(block, model.facts, n, IDENTITY if metric == "identity" else Metric.of(states[n]))
+                MeasuredLayer(
+                    block, model.facts, n, IDENTITY if metric == "identity" else Metric.of(states[n])
+                )
                 for n, block in enumerate(model.blocks)
             ]
             for turned in (False, True):

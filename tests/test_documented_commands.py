@@ -32,7 +32,7 @@ NEEDS_ENGINES = {"run": ["macaulay2"], "doctor": list(ENGINES), "critical-points
 NEEDS_NO_ENGINE = {"verify", "emit"}
 NEEDS_A_FILE = {
     "check", "schema", "rank", "fiber", "classify", "equivalent", "identify", "figure", "study", "train",
-    "read",
+    "read", "canonical", "convert",
 }  # fmt: skip
 NEEDS_A_LAYER = {
     "emit", "run", "strata", "verify", "ideal", "report", "dimension", "identifiability", "rlct",

@@ -160,7 +160,7 @@ class Metric(NamedTuple):
 IDENTITY = Metric()
 
 
-class Side(NamedTuple):
+class RowsOfHeads(NamedTuple):
     """Whitened rows: of keys or values (g × …) and of the heads that use them (H × …)."""
 
     shared: Array
@@ -174,7 +174,7 @@ class Mixing(NamedTuple):
     own: Array
 
 
-class Layer:
+class MeasuredLayer:
     """One block with its metric: the nearest blocks of some kinds, and how far blocks are.
 
     Attributes:
@@ -210,7 +210,7 @@ class Layer:
         self.weight = scores / values if scores and values else 1.0
         self.norm = (scores + self.weight * values) ** 0.5
 
-    def taken(self, groups: Sequence[int]) -> Layer:
+    def taken(self, groups: Sequence[int]) -> MeasuredLayer:
         """Some sets of keys and values with their heads, in this order."""
         share = self.heads // len(self.block["K"])
         heads = [share * g + i for g in groups for i in range(share)]
@@ -221,7 +221,8 @@ class Layer:
             for part, array in self.block.items()
         }
         sides = (
-            Side(side.shared[groups], side.own[heads]) for side in (self.scores, self.values, *self.turning)
+            RowsOfHeads(side.shared[groups], side.own[heads])
+            for side in (self.scores, self.values, *self.turning)
         )
         other.scores, other.values, *other.turning = sides
         return other
@@ -237,7 +238,7 @@ class Layer:
             left = [g for g in left if g not in chosen]
         return order
 
-    def sides(self, block: Arrays) -> tuple[Side, list[Side], Side]:
+    def sides(self, block: Arrays) -> tuple[RowsOfHeads, list[RowsOfHeads], RowsOfHeads]:
         """Whitened rows of scores that do not turn, of each pair that does, and of values."""
         keys, queries, P = (_with_bias(block, part) for part in "KQP")
         turn, whole = 2 * self.pairs, self.metric.whole
@@ -250,9 +251,9 @@ class Layer:
         turning = weighed(keys[:, :turn], whole)
         pairs = [slice(f, turn, self.pairs) for f in range(self.pairs)]
         return (
-            Side(still, queries[:, turn:]),
-            [Side(turning[:, rows], queries[:, rows]) for rows in pairs],
-            Side(values, block["O"].swapaxes(1, 2)),
+            RowsOfHeads(still, queries[:, turn:]),
+            [RowsOfHeads(turning[:, rows], queries[:, rows]) for rows in pairs],
+            RowsOfHeads(values, block["O"].swapaxes(1, 2)),
         )
 
     def distances(self, block: Arrays) -> tuple[float, float]:
@@ -424,7 +425,7 @@ def convert(
     metrics, tokens = ([IDENTITY] * len(model.blocks), 0) if data is None else _metrics(model, data)
     lines, blocks, slow, pairs = [], [], 0, 0
     for n, (block, metric) in enumerate(zip(model.blocks, metrics, strict=True)):
-        layer = Layer(block, model.facts, n, metric, context, kind == "latent")
+        layer = MeasuredLayer(block, model.facts, n, metric, context, kind == "latent")
         line, new = _converted(layer, n, kind, size, groups == "nearest")
         lines.append(line)
         dtype = np.float64 if model.dtype == "float64" else np.float32
@@ -440,7 +441,7 @@ def convert(
 
 
 def _converted(
-    layer: Layer, number: int, kind: str, size: int, alike: bool
+    layer: MeasuredLayer, number: int, kind: str, size: int, alike: bool
 ) -> tuple[ConvertedLayer, dict[str, Array]]:
     """A layer, and its arrays with as many sets of keys and values as it had."""
     old = len(layer.block["K"])
@@ -615,7 +616,7 @@ def shared_pair(keys: Array, queries: Array, cost: Array | None) -> tuple[Array,
     return t, (np.linalg.pinv(q) @ z[len(k) :].reshape(*shape, 1))[..., 0], tail
 
 
-def gap(here: Side, there: Side, cost: Array | None = None) -> float:
+def gap(here: RowsOfHeads, there: RowsOfHeads, cost: Array | None = None) -> float:
     """Σ_h ‖KᵀQ_h − K'ᵀQ'_h‖², or with a cost the same of pairs."""
     total = 0.0
     for h, (q, r) in enumerate(zip(here.own, there.own, strict=True)):
@@ -656,10 +657,10 @@ def _with_bias(block: Arrays, part: str) -> Array:
     return np.concatenate([M, bias[..., None]], axis=-1)
 
 
-def _set(side: Side, n: int, sets: int) -> Side:
+def _set(side: RowsOfHeads, n: int, sets: int) -> RowsOfHeads:
     """Of one of consecutive sets the rows m × a × · that are to be shared, and m × s × a × · of its heads."""
     shared, own = (M[n * len(M) // sets : (n + 1) * len(M) // sets] for M in side)
-    return Side(shared, own.reshape(len(shared), len(own) // len(shared), *own.shape[1:]))
+    return RowsOfHeads(shared, own.reshape(len(shared), len(own) // len(shared), *own.shape[1:]))
 
 
 def _heads(mixing: Mixing, n: int, sets: int, m: int) -> Array:

@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 
 from agattn.checkpoints.conversion import (
     IDENTITY,
-    Layer,
+    MeasuredLayer,
     Metric,
-    Side,
+    RowsOfHeads,
     average,
     convert,
     gap,
@@ -46,7 +46,7 @@ def random_layer(seed, pairs=None, tokens=None, context=None, one_metric=False):
     if tokens is None:
         tokens = int(rng.choice([0, 2, 40]))
     metric = Metric.of(rng.standard_normal((tokens, d)) + 1) if tokens else IDENTITY
-    return Layer(block, facts, 0, metric, context, one_metric), groups
+    return MeasuredLayer(block, facts, 0, metric, context, one_metric), groups
 
 
 def distance(layer, block):
@@ -89,7 +89,7 @@ def test_a_latent_and_smaller_heads_attain_their_bounds(seed):
 def test_the_error_is_that_of_explicit_square_matrices():
     """The definition, by d × d matrices: Σ‖C₁^{1/2}(A − A')C₂^{1/2}‖², of which the tail is the optimum."""
     layer, groups = random_layer(7, pairs=0, tokens=40)
-    layer = Layer({k: v for k, v in layer.block.items() if "bias" not in k}, FACTS, 0, layer.metric)
+    layer = MeasuredLayer({k: v for k, v in layer.block.items() if "bias" not in k}, FACTS, 0, layer.metric)
     heads = layer.heads // groups
     F, G = layer.metric.centered, layer.metric.whole[:, :-1]
     A = [F @ layer.block["K"][h // heads].T @ layer.block["Q"][h] @ G.T for h in range(layer.heads)]
@@ -146,12 +146,12 @@ def test_slow_pairs_are_nearer_than_the_complex_optimum(turn, gain):
         rng = np.random.default_rng(seed)
         keys, queries = rng.standard_normal((4, 2, 6)), rng.standard_normal((4, 2, 2, 6))
         cost = average(turn / 64, 64, causal=True)
-        there = Side(keys, queries.reshape(8, 2, 6))
+        there = RowsOfHeads(keys, queries.reshape(8, 2, 6))
         errors = []
         for search in (None, cost):
             t, s, _ = shared_pair(keys, queries, search)
             k, q = np.einsum("mi,mid->d", t, keys), np.einsum("mhi,mhid->mhd", s, queries).reshape(8, -1)
-            shared = Side(np.array([[k.real, k.imag]]), np.stack([q.real, q.imag], axis=1))
+            shared = RowsOfHeads(np.array([[k.real, k.imag]]), np.stack([q.real, q.imag], axis=1))
             errors.append(gap(there, shared, cost))
         ratios.append((errors[1] / errors[0]) ** 0.5)
     assert max(ratios) <= 1 + 1e-9 and np.mean(ratios) < gain
