@@ -1,6 +1,7 @@
 """The documentation tells the truth: every command line in it works, and prints what is shown."""
 
 import importlib
+import json
 import re
 import shlex
 import shutil
@@ -205,6 +206,8 @@ def inputs(tmp_path_factory):
     [printed] = re.findall(
         r"^```text\n(agattn emit .*?)^```", (DOCS / "guides" / "script.md").read_text("utf-8"), re.M | re.S
     )
+    published = json.loads((ROOT / "tests" / "checkpoints" / "whole.json").read_text(encoding="utf-8"))
+    (folder / "gpt2.json").write_text(json.dumps(published["gpt2"]), encoding="utf-8")
     (folder / "minors.out").write_text(printed, encoding="utf-8")
     gallery().write_inputs(folder)
     return folder
