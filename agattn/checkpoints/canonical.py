@@ -25,7 +25,7 @@ from agattn.checkpoints.folding import READERS, WRITERS, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
-from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, length
 from agattn.errors import InputError, argument
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
@@ -532,7 +532,7 @@ class CanonicalForm(Result, name="canonical", eq=False):
 def difference(first: Transformer, second: Transformer) -> float:
     """The largest difference of outputs at random tokens, relative to the largest output."""
     positions = len(first.ends["positions"]) if "positions" in first.ends else TOKENS
-    tokens = np.random.default_rng(0).integers(len(first.ends["E"]), size=min(TOKENS, positions)).tolist()
+    tokens = np.random.default_rng(0).integers(length(first.ends, "E"), size=min(TOKENS, positions)).tolist()
     one, two = logits(first, tokens), logits(second, tokens)
     return float(abs(one - two).max() / (abs(one).max() or 1.0))
 

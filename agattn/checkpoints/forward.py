@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import erf
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, length, rows
 from agattn.errors import InputError
 
 #: Rows of the unembedding that are taken at a time.
@@ -115,10 +115,11 @@ def attention_inputs(model: Transformer, sequences: Sequence[Sequence[int]]) -> 
 def _embedding(model: Transformer, tokens: Sequence[int]) -> Array:
     """What the first block reads."""
     ends, facts = model.ends, model.facts
-    E = ends["E"]
-    if not tokens or not all(0 <= t < len(E) for t in tokens):
-        raise InputError(f"tokens are one or more numbers from 0 to {len(E) - 1}, not {list(tokens)}")
-    x: Array = facts.embedding_scale * E[list(tokens)].astype(np.float64)
+    count = length(ends, "E")
+    if not tokens or not all(0 <= t < count for t in tokens):
+        raise InputError(f"tokens are one or more numbers from 0 to {count - 1}, not {list(tokens)}")
+    E = {t: rows(ends, "E", slice(t, t + 1))[0] for t in sorted(set(tokens))}
+    x: Array = facts.embedding_scale * np.array([E[t] for t in tokens]).astype(np.float64)
     if "positions" in ends:
         positions = ends["positions"]
         if len(tokens) > len(positions):
@@ -133,8 +134,9 @@ def _unembedding(model: Transformer, x: Array) -> Array:
     ends, facts = model.ends, model.facts
     if "W" not in ends and not facts.tied:
         return x
-    W = ends["E" if facts.tied else "W"]
-    y = np.concatenate([x @ W[n : n + ROWS].astype(np.float64).T for n in range(0, len(W), ROWS)], 1)
+    part = "E" if facts.tied else "W"
+    pieces = (rows(ends, part, slice(n, n + ROWS)) for n in range(0, length(ends, part), ROWS))
+    y = np.concatenate([x @ W.astype(np.float64).T for W in pieces], 1)
     if "W.bias" in ends:
         y += ends["W.bias"]
     return _capped(facts.logit_scale * y, facts.logit_cap)
@@ -257,13 +259,22 @@ class _Moved(Mapping[str, Array]):
     seeds: tuple[int, ...]
 
     def __getitem__(self, part: str) -> Array:
-        array = self.arrays[part]
+        return self.rows(part, slice(None))
+
+    def rows(self, part: str, at: slice) -> Array:
+        array = rows(self.arrays, part, at)
         random = np.random.default_rng([*self.seeds, zlib.crc32(part.encode())])
-        signs = np.array(self.unit)
-        for length in array.shape:
-            signs = signs[..., None] * random.choice([-1.0, 1.0], length)
+        signs = self.unit * random.choice([-1.0, 1.0], self.length(part))[at]
+        for size in array.shape[1:]:
+            signs = signs[..., None] * random.choice([-1.0, 1.0], size)
         moved: Array = array * (1 + signs)
         return moved
+
+    def length(self, part: str) -> int:
+        return length(self.arrays, part)
+
+    def __contains__(self, part: object) -> bool:
+        return part in self.arrays  # and is not read
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.arrays)

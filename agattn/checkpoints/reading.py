@@ -89,6 +89,11 @@ class StoredArrays(Mapping[str, Array]):
         """
         return self._stored.array(self._layer, part, rows)
 
+    def length(self, part: str) -> int:
+        """The number of rows of an array; of an embedding or an unembedding nothing is read."""
+        stored = self._stored
+        return stored.file.shape(stored.names[None][part])[0] if self._layer is None else len(self[part])
+
     def __contains__(self, part: object) -> bool:
         return part in self._stored.names[self._layer]  # and is not read
 

@@ -27,7 +27,7 @@ from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerCompariso
 from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, pieces
 from agattn.checkpoints.forward import logits, moved
 from agattn.checkpoints.reading import read_transformer
-from agattn.checkpoints.stored import Arrays, Transformer
+from agattn.checkpoints.stored import Arrays, Transformer, length
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
 from agattn.errors import InputError
 from agattn.evidence import Evidence
@@ -463,16 +463,16 @@ def _separate(
     a: Transformer, b: Transformer, rounding: Rounding, checks: Checks
 ) -> tuple[Separating | None, float]:
     """Tokens at which the models differ by more than rounding explains, and the largest ratio seen."""
-    count, rng, largest = len(a.ends["E"]), np.random.default_rng(0), 0.0
-    length = min(LENGTH, len(a.ends["positions"])) if "positions" in a.ends else LENGTH
+    count, rng, largest = length(a.ends, "E"), np.random.default_rng(0), 0.0
+    size = min(LENGTH, length(a.ends, "positions")) if "positions" in a.ends else LENGTH
     wrong = [c.piece[0] for c in checks.misfits if c.part in ("E", "W") and c.piece[0] < count]
     for _ in range(TEXTS):
-        tokens = rng.integers(count, size=length)
-        tokens[: len(wrong)] = wrong[:length]
+        tokens = rng.integers(count, size=size)
+        tokens[: len(wrong)] = wrong[:size]
         text = tuple(map(int, tokens))
         outputs = [logits(model, text) for model in (a, b)]
         difference = np.abs(outputs[0] - outputs[1]).max(1)
-        explained = np.zeros(length)
+        explained = np.zeros(size)
         for model, output in zip((a, b), outputs, strict=True):
             u = ROUNDINGS[model.dtype].u
             changes = [logits(moved(model, u, seed), text) - output for seed in range(DRAWS)]

@@ -37,6 +37,9 @@ class HasRows(Protocol):
     def rows(self, part: str, rows: slice) -> Array:
         """Some rows of an array."""
 
+    def length(self, part: str) -> int:
+        """The number of rows of an array."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -110,3 +113,8 @@ def rows(arrays: Arrays, part: str, at: slice) -> Array:
         return arrays.rows(part, at)
     result: Array = arrays[part][at]
     return result
+
+
+def length(arrays: Arrays, part: str) -> int:
+    """The number of rows of an array, which is not read where that can be helped."""
+    return arrays.length(part) if isinstance(arrays, HasRows) else len(arrays[part])

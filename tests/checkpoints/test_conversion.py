@@ -132,12 +132,6 @@ def test_no_local_search_finds_a_nearer_layer(seed):
     nothing_better(seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(200))
-def test_no_local_search_finds_a_nearer_layer_of_200(seed):
-    nothing_better(seed)
-
-
 @pytest.mark.parametrize(("turn", "gain"), [(3.2, 1.0), (0.96, 0.9), (0.1, 0.8)])
 def test_slow_pairs_are_nearer_than_the_complex_optimum(turn, gain):
     """For θT below a whole turn the complex norm is the wrong one, the more the slower a pair is."""
