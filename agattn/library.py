@@ -221,9 +221,9 @@ def _check_arguments(given: inspect.BoundArguments) -> None:
     for name, value in {**given.arguments, **options}.items():
         silent = name == "progress" or (name in parameters and parameters[name].default is None)
         left_out = value is None and silent
-        # A layer by position is an architecture; data of a model are tokens or hidden states.
-        by_name = name not in parameters or parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-        other = (name == "layer" and not by_name) or (name == "data" and by_name)
+        # A layer that is no number is an architecture; data of a model are tokens or hidden states.
+        kind = str(parameters[name].annotation) if name in parameters else ""
+        other = (name == "layer" and "int" not in kind) or (name == "data" and "model" in parameters)
         if name in _MUST_BE and not left_out and not other:
             fits, words = _MUST_BE[name]
             refuse_unless(fits(value), name, value, words)

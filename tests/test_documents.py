@@ -25,7 +25,7 @@ VOLATILE = {
 #: The words of each document. Engines are not asked: their documents name versions.
 CASES = [line.split() for line in json.loads(KEPT.read_text(encoding="utf-8"))]
 #: Commands whose documents come from an engine, or whose lines and reports have tests of their own.
-ELSEWHERE = {"doctor", "run", "schema", "study", "train", "report"}
+ELSEWHERE = {"canonical", "convert", "doctor", "run", "schema", "study", "train", "report"}
 #: Commands whose results hold what documents say in fewer words, such as a bound on the dimension.
 NOT_WRITTEN_AGAIN = {"singularities", "critical-points"}
 

@@ -29,8 +29,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
-from scipy.linalg import block_diag
-from scipy.optimize import least_squares
 
 from agattn.algebra.scalars import Array
 from agattn.calls import one_of, positive_integer
@@ -569,6 +567,8 @@ def factored(rows: Array, N: Sequence[Array], rank: int) -> tuple[Array, Array, 
     ([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]], 1.0)
     """
     R = _triangle(rows.T)
+    from scipy.linalg import block_diag
+
     S = block_diag(*(_triangle(block.conj().T).conj().T for block in N))
     U, sigma, W = np.linalg.svd(R @ S, full_matrices=False)
     kept = min(rank, int(np.sum(sigma > len(rows) * np.finfo(float).eps * sigma.max(initial=0))))
@@ -610,6 +610,8 @@ def shared_pair(keys: Array, queries: Array, cost: Array | None) -> tuple[Array,
     T, B, _ = factored(keys.reshape(2 * m, -1), [_beside(q) for q in queries], 2)
     still = T @ [1, 1j], np.broadcast_to(([1, 1j] @ B).reshape(m, 1, 2), shape)
     starts = [np.concatenate([k @ x, (q @ y[..., None]).ravel()]) for x, y in ((t.ravel(), s), still)]
+    from scipy.optimize import least_squares
+
     ends = [least_squares(difference, start.view(float)) for start in starts]
     z = min(ends, key=lambda end: end.cost).x.view(complex)
     t = np.linalg.lstsq(k, z[: len(k)])[0].reshape(m, 2)

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
-from scipy.special import erf
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, length, rows
@@ -37,6 +36,8 @@ def _silu(x: Array) -> Array:
 
 
 def _gelu(x: Array) -> Array:
+    from scipy.special import erf
+
     y: Array = x * (1 + erf(x / sqrt(2))) / 2
     return y
 
