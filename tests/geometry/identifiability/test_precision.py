@@ -29,7 +29,7 @@ def change(rng, a):
     return U @ np.diag(np.geomspace(1, rng.uniform(1, 10), a)) @ W
 
 
-def pairs(name, count=100):
+def pairs(name, count=50):
     """Heads, their copies under a change of basis and a scale, rounded, and a generator."""
     rng, kind = np.random.default_rng(len(name)), TYPES[name]
     for n in range(count):
@@ -53,8 +53,8 @@ def test_copies_are_the_same_and_differences_are_seen(name):
         E *= 10 ** rng.uniform(1.05, 2.5) * found.tolerance * np.linalg.norm(M) / np.linalg.norm(E)
         moved = copy | {letter: (M + E).astype(TYPES[name])}
         different[ag.equivalent(head, moved).equal] += 1
-    assert same[False] == 0 and same[True] >= 95
-    assert different[True] == 0 and different[False] >= 95
+    assert same[False] == 0 and same[True] >= 47
+    assert different[True] == 0 and different[False] >= 47
 
 
 def test_heads_that_have_nothing_in_common_differ_in_every_type():
