@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -148,6 +149,7 @@ def _supervised(
         finally:
             ours.close()
             process.wait()
+            shutil.rmtree(folder, ignore_errors=True)  # if a signal ended the supervisor while it began
 
 
 def _wait(supervisor: socket.socket, deadline: float, cancelled: threading.Event | None) -> bytes | None:
