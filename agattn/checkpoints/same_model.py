@@ -102,7 +102,7 @@ class SameModel(Result, name="same-model", eq=False):
         arrays: the symmetry, by names such as ``layers.0.values``.
     """
 
-    equivalent: Key[bool | None, "Whether both are the same function; null if undecided."]
+    equivalent: Key[bool | None, "Whether what was compared is the same function; null if undecided."]
     evidence: Key[Evidence, "How the result is known."]
     unit_roundoff: Key[float, "u of the coarser type: entries are known up to u|x|."]
     bound: Key[float | None, "The bound of the worst array, relative to it; null if there is none.", FINITE]
@@ -176,13 +176,17 @@ def compare_models(
         raise InputError("of which layer is this head? give layer, too")
     comparison = _Comparison(a, b)
     comparison.ends()
-    chosen = range(len(a.blocks)) if layer is None else [layer]
-    if layer is not None and not 0 <= layer < len(a.blocks):
-        raise InputError(f"the models have layers 0 to {len(a.blocks) - 1}, not {layer}")
-    layers = comparison.layers(chosen, head)
     if layer is None:
+        layers = comparison.layers(range(len(a.blocks)), None)
         comparison.logits()
-    return comparison.verdict(layers)
+        return comparison.verdict(layers)
+    if not 0 <= layer < len(a.blocks):
+        raise InputError(f"the models have layers 0 to {len(a.blocks) - 1}, not {layer}")
+    if a.facts.place == "post":  # each layer may change the signs of the stream
+        comparison.layers(range(layer), None)
+        comparison.checks = Checks()
+    covered = f"layer {layer}" if head is None else f"the group of head {head} in layer {layer}"
+    return comparison.verdict(comparison.layers([layer], head), covered)
 
 
 def _same_facts(a: Transformer, b: Transformer) -> None:
@@ -342,8 +346,13 @@ class _Comparison:
             (expected, _), (actual, error) = (bias or nothing for bias in biases)
             self.checks.add((-1, "W.bias"), "token", expected, actual, error)
 
-    def verdict(self, layers: list[ComparedLayer]) -> SameModel:
-        """The same if everything fits; else different if tokens say so."""
+    def verdict(self, layers: list[ComparedLayer], covered: str = "") -> SameModel:
+        """The same if everything fits; else different if tokens say so.
+
+        Args:
+            layers: those that were compared.
+            covered: what was compared, if that is not all; tokens go through the whole models.
+        """
         worst, misfits = self.checks.worst, self.checks.misfits
         separating: Separating | None = None
         equal: bool | None = True
@@ -358,6 +367,8 @@ class _Comparison:
             equal = None if separating is None else False
             if separating is None:
                 reason += f"; outputs differ by {ratio:.2g} of what rounding explains"
+        if covered:
+            reason = f"of {covered} alone, with nothing said of the rest: {reason}"
         return SameModel(
             equal,
             Evidence.NUMERICAL,

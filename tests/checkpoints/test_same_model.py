@@ -90,6 +90,31 @@ def test_the_document_and_the_screen():
     assert sorted(document["layers"][0]["symmetry"]["heads"]) == [0, 1, 2, 3]
 
 
+def turned_around(model):
+    """A copy of a model with norms of sums, whose stream has the other sign from layer 0 to layer 1."""
+    first, second = (dict(block) for block in model.blocks)
+    for part in ("after perceptron.gain", "after perceptron.bias"):
+        first[part] = -first[part]
+    for part in ("Q", "K", "P", "O", "O.bias", "G", "D", "D.bias", "after attention.bias"):
+        second[part] = -second[part]
+    second["after perceptron.gain"] = -second["after perceptron.gain"]
+    return replace(model, blocks=[first, second])
+
+
+@pytest.mark.parametrize("family", ["llama", "bert"])
+def test_one_layer_is_compared_in_the_basis_that_the_layers_before_leave(family):
+    rng = np.random.default_rng(8)
+    model = transformer(family, rng)
+    copy = turned_around(model) if family == "bert" else symmetric_copy(model, rng)
+    result = compare_models(model, copy, layer=1)
+    assert result.equivalent and result.reason.startswith("of layer 1 alone, with nothing said of the rest")
+    block: Any = copy.blocks[1]
+    wrong = replace(copy, blocks=[copy.blocks[0], block | {"D": block["D"] * 1.01}])
+    assert compare_models(model, wrong, layer=0).equivalent
+    result = compare_models(model, wrong, layer=1)
+    assert result.equivalent is not True and result.first is not None and "layer 1" in result.first
+
+
 def test_other_kinds_of_models_are_refused():
     rng = np.random.default_rng(7)
     model, other = transformer("llama", rng), transformer("falcon", rng)
