@@ -97,6 +97,7 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     """The sizes of a model as it is stored, and what changes which rewrites there are."""
 
     model: Model
+    model_type: str
     dim: int
     heads: int
     rank: int
@@ -183,6 +184,7 @@ def stored(
     cap = table.get("attn_logit_softcapping")
     read = Stored(
         model=model,
+        model_type=own,
         vocabulary=size(("vocab_size",)),
         neurons=size(model.neurons, model.neurons_are * sizes["dim"] or None),
         activation=ACTIVATIONS.get(str(activation), ""),
@@ -447,5 +449,5 @@ def whole_model(m: Stored) -> WholeModel:
             f"{others} of {m.layers} layers, but for their perceptrons with the norms of these; nor the basis"
             " of the residual stream, which all layers share"
         )
-    checked = m.model.models[0] in CHECKED and not left_out
+    checked = m.model_type in CHECKED and not left_out
     return WholeModel(parameters(m), rewrites(m), checked, tuple(left_out))

@@ -136,6 +136,10 @@ def test_layers_that_are_no_attention_are_counted_apart():
 def test_models_that_were_checked_are_those_of_the_table():
     assert {name.split(",")[0] for name in MODELS} == set(CHECKED)
     assert set(CHECKED) <= {model.models[0] for model in models().values()}
+    llama = WHOLE["llama3-8b"]
+    for name, checked in (("llama", True), ("glm", False)):
+        stored = from_config(llama | {"model_type": name}).stored
+        assert stored is not None and whole_model(stored).checked == checked
 
 
 def test_the_page_has_the_table_of_published_models():
