@@ -362,7 +362,8 @@ class _Comparison:
             separating, ratio = _separate(self.a, self.b, self.rounding, self.checks)
             first = misfits[0]
             others = len(misfits) - 1
-            rest = "all else fits" if not others else f"{others} more arrays do not fit"
+            plural = "array does" if others == 1 else "arrays do"
+            rest = f"{others} more {plural} not fit" if others else "all else fits"
             reason = f"{first.words}: {rest}; {_why(self, first)}"
             equal = None if separating is None else False
             if separating is None:
