@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -14,6 +14,9 @@ from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, re
 from agattn.cli.kinds import InputFile, Outputs, chosen
 from agattn.cli.output import DOCUMENTS, say_on_stderr, write_documents
 from agattn.files import about
+
+if TYPE_CHECKING:
+    from agattn.sheet.data import Cell
 
 #: Lines of JSON, the table, and a folder for the report about them.
 Lines = Writes((".jsonl",), folder=True, default=".jsonl")
@@ -44,8 +47,9 @@ def study(
     """Ask one question, or several, about all architectures of a grid; print a table of the answers.
 
     Grids that ship have names: audit, every claim about small layers; atlas, dimensions of small networks;
-    zoo, models of all kinds. With --json, or -O x.jsonl, each answer is one JSON document on a line (JSON
-    Lines). Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
+    zoo, models of all kinds; published, whole published models. With --json, or -O x.jsonl, each answer is
+    one JSON document on a line (JSON Lines). Jobs that are done are kept. After an interrupt the same command
+    goes on where it stopped.
 
     Args:
         part: only every N-th job, from the K-th on.
@@ -70,7 +74,7 @@ def study(
     if report is not None:
         check_report(report, "Study of")
     lines: list[Any] = []
-    rows: list[tuple[str, str, str, str]] = []
+    rows: list[tuple[Cell, ...]] = []
 
     def write(line: Any) -> list[str]:
         rows.append(row(line))
