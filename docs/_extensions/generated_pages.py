@@ -98,7 +98,7 @@ def names_page(page: str) -> str:
 def classes_page() -> str:
     """The public names that are no verbs.
 
-    >>> "autoclass:: agattn.architectures.perceptron.Perceptron" in classes_page()
+    >>> ".Perceptron" in classes_page()
     True
     """
     lines = ["```{eval-rst}"]
