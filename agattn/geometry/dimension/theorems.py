@@ -433,9 +433,9 @@ def one_head(network: DeepNetwork) -> Bound | None:
 def irreducible_fibers(network: DeepNetwork) -> str | None:
     """The id of the theorem by which general fibers of (K, Q, V) ↦ φ are irreducible over ℂ, or ``None``.
 
-    The proof is in docs/networks/identifiability-proofs.md. Where general A and V have rank one, their factors can be
-    exchanged, so that the fiber has two components. Where a layer does not see all of its input, nothing is
-    said.
+    The proof is in docs/networks/identifiability-proofs.md. Where general A and V have rank one, factors can
+    be exchanged, so that the fiber has two components. Where a layer does not see all of its input, nothing
+    is said.
 
     >>> irreducible_fibers(DeepNetwork((3, 2), (2,), t=2)), irreducible_fibers(DeepNetwork((3, 1), (1,), t=2))
     ('theorem-3.2', None)
