@@ -1134,7 +1134,7 @@ class Heads(Subject):
 
     Heads whose K, Q, V are Laurent polynomials in ε add up to y plus terms with positive powers of ε. The
     sum of h heads is y = P·R, where column j of P is V_j(u) and row j of R is A_j(u), linear forms in u. Row
-    1 of a sum is a sum of heads. docs/networks/several-heads.md of agattn has the proofs at length.
+    1 of a sum is a sum of heads. docs/networks/several-heads-proofs.md of agattn has the proofs at length.
 
     - ``squares``: row 1 of y has, up to factors, the squares of h variables in h columns; row 2 has one
       entry, below one of them, which is the square of another. If y = P·R put the other variables to 0. As

@@ -65,7 +65,7 @@ def random_network(seed: int) -> DeepNetwork:
 
 
 def predicted(network: DeepNetwork) -> int:
-    """How many generators are new by the three propositions of docs/networks/symmetries.md."""
+    """How many generators are new by the three propositions of docs/networks/symmetries-proofs.md."""
     total, parallel, beta = 0, False, network.value_rank
     heads, ranks = network.heads_by_layer, network.ranks
     for i in range(network.depth):

@@ -2,6 +2,7 @@
 
 import builtins
 import gc
+import pkgutil
 import sys
 import typing
 from collections.abc import Iterator
@@ -131,7 +132,31 @@ nodes.Node._fast_findall = below
 gc.set_threshold(100_000)
 
 
+def show_private_names(_: Any, __: Any, node: pending_xref, shown: nodes.Node) -> nodes.Node | None:
+    """Show a name of agattn that is in the source alone as it is, if it exists; else Sphinx warns."""
+    module, target = node.get("py:module") or "agattn", node["reftarget"]
+    for name in (target, f"{module}.{target}", f"{module}.{node.get('py:class')}.{target}"):
+        if exists(name):
+            return shown
+    return None
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name of agattn leads to something.
+
+    >>> exists("agattn.evidence.Evidence.weakest"), exists("agattn.evidence.Nothing")
+    (True, False)
+    """
+    if not name.startswith("agattn."):
+        return False
+    try:
+        return pkgutil.resolve_name(name) is not None
+    except (AttributeError, ImportError, ValueError):  # ValueError: no dotted name
+        return False
+
+
 def setup(app: Any) -> None:
+    app.connect("missing-reference", show_private_names)
     app.connect("doctree-read", trim_blocks)
     app.connect("doctree-read", leave_foreign_types)
     app.connect("autodoc-skip-member", skip_tuple_fields)

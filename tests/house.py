@@ -3,7 +3,7 @@
 python -m tests.house            circles and arrows back up; imports by importlib and for hints count
 python -m tests.house --lines    lines of code by room, without docstrings, comments and empty lines
 python -m tests.house --statements    statements of Python by room
-python -m tests.house --words    words of prose by page of the documentation, the longest pages first
+python -m tests.house --words    words by page of the documentation, all and those of prose, the longest first
 python -m tests.house --lines --against COMMIT    the same beside what a commit of git has; so the others
 python -m tests.house --lower    lower the budget of every room to the lines that it has
 """
@@ -168,8 +168,12 @@ def words_of(text: str) -> int:
     return sum(any(map(str.isalpha, word)) for word in prose.split())
 
 
-def words_by_page(commit: str | None = None, clone: Path = ROOT) -> Counter[str]:
-    """The words of prose on every page, here or in a commit; a page that was moved has its new name."""
+def words_by_page(
+    commit: str | None = None,
+    clone: Path = ROOT,
+    count: Callable[[str], int] = lambda text: len(text.split()),
+) -> Counter[str]:
+    """The words on every page, here or in a commit; a page that was moved has its new name."""
     if commit is not None:
         texts = texts_of(commit, ["README.md", "docs"], ".md", clone)
     else:
@@ -180,7 +184,7 @@ def words_by_page(commit: str | None = None, clone: Path = ROOT) -> Counter[str]
     for path, text in texts.items():
         name = path.removeprefix("docs/").removesuffix(".md")
         if not name.startswith("_"):  # what is made from the pages
-            found[moved.get(name, name)] += words_of(text)
+            found[moved.get(name, name)] += count(text)
     return found
 
 
@@ -238,6 +242,13 @@ def lower() -> None:
     BUDGETS.write_text(json.dumps(lowered, indent=2) + "\n", encoding="utf-8")
 
 
+def book(words: Counter[str]) -> Counter[str]:
+    """The pages of the book: all but the README and the reference."""
+    return Counter(
+        {page: n for page, n in words.items() if "README" not in page and page.split("/")[0] != "reference"}
+    )
+
+
 def tell_counts(words: list[str]) -> None:
     """Print lines or statements by room, or words by page, beside those of the commit after ``--against``."""
     what = "page" if "--words" in words else "room"
@@ -246,19 +257,22 @@ def tell_counts(words: list[str]) -> None:
     columns = {"now": count()}
     if "--against" in words:
         commit = "".join(words[words.index("--against") + 1 :][:1])
-        columns = {commit: count(commit), **columns}
+        columns = {commit[:8]: count(commit), **columns}
+    changes = len(columns) > 1
     names = sorted(set().union(*columns.values()))
     if what == "page":
         names.sort(key=lambda name: -columns["now"][name])
+        columns["prose"] = words_by_page(count=words_of)
     rows = [(name, [column[name] for column in columns.values()]) for name in names]
     rows.append(("all", [column.total() for column in columns.values()]))
-    if len(columns) > 1:
+    if what == "page":
+        rows.append(("the book, without reference", [book(column).total() for column in columns.values()]))
+    titles = [*columns]
+    if changes:
         most = {**budgets(), "all": sum(budgets().values())} if count is lines_by_room else {}
-        print(f"{commit[:8]:>8} {'now':>8} {'change':>8} {'budget' if most else '':>8}  {what}")
-        rows = [
-            (name, [before, now, f"{now - before:+}", most.get(name, "")]) for name, (before, now) in rows
-        ]
-    for name, numbers in rows:
+        titles += ["change", "budget" if most else ""]
+        rows = [(name, [*row, f"{row[1] - row[0]:+}", most.get(name, "")]) for name, row in rows]
+    for name, numbers in [(what, titles), *rows]:
         print("".join(f"{number:>8} " for number in numbers) + f" {name}")
 
 

@@ -15,7 +15,7 @@ expanded symbolically in all entries of the matrices, both sides agree
 >>> lemma_3_6((4, 5, 3, 4), t=3).error < 1e-12
 True
 
-The proofs about limits of several heads are in docs/networks/several-heads.md.
+The proofs about limits of several heads are in docs/networks/several-heads-proofs.md.
 
 >>> from agattn import DeepNetwork
 >>> from agattn.verification.verify import verify

@@ -3,30 +3,110 @@
 from __future__ import annotations
 
 import json
+import pkgutil
+import re
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import agattn
 from agattn.checkpoints.families import Family, Switch, common, families
 from agattn.claims import titled
 from agattn.documents import NAMES, schema
-from agattn.names import COMMANDS
+from agattn.names import COMMANDS, GROUPS, VERBS
 
 
 def command_page() -> str:
-    """The help of all commands, by sphinx-click, in alphabetical order.
+    """The help of all commands, by sphinx-click, in the order of ``agattn --help``.
 
     >>> "agattn.cli.commands:critical_points" in command_page()
     True
     """
     lines = []
-    for name in sorted(COMMANDS):
+    for name in COMMANDS:
         place = f"agattn.cli.commands:{name.replace('-', '_')}"
         directive = f".. click:: {place}\n   :prog: agattn {name}\n   :nested: full"
         lines += ["```{eval-rst}", directive, "```", ""]
     return "\n".join(lines)
+
+
+#: The pages of public names, each with the groups of verbs of :data:`agattn.names.GROUPS` that it shows.
+PAGES = {
+    "theorems": ("Check the theorems",),
+    "geometry": ("Study a layer or model",),
+    "weights": ("Weights in hand",),
+    "engines": ("Engines",),
+    "experiments": ("Experiments",),
+    "documents": ("Documents", "Tools"),
+}
+
+
+def verbs_of(page: str) -> list[str]:
+    """The verbs of a page; one without a command of its own stands beside the command that asks the same.
+
+    >>> verbs_of("engines")
+    ['emit', 'run', 'read', 'doctor', 'script']
+    """
+    commands = [name for group in PAGES[page] for name in GROUPS[group]]
+    beside = [name for name, verb in VERBS.items() if verb.command.split()[1:2] in [[c] for c in commands]]
+    own = [name.replace("-", "_") for name in commands]
+    return [*own, *beside, *(["weights"] if page == "weights" else [])]
+
+
+def results_of(verb: str) -> Iterator[type]:
+    """The classes of agattn that a verb returns, in lists too, and those of its command's documents."""
+    function = pkgutil.resolve_name(VERBS[verb].function)
+    module = import_module(function.__module__)
+    named = re.findall(r"\w+", str(function.__annotations__.get("return")))
+    documents = [pkgutil.resolve_name(name) for name in VERBS[verb].results]
+    for kind in [*(getattr(module, name, None) for name in named), *documents]:
+        if isinstance(kind, type) and kind.__module__.startswith("agattn."):
+            yield kind
+
+
+@cache
+def homes() -> dict[type, str]:
+    """The page of each class of results: that of the first verb which returns it."""
+    public = {getattr(agattn, name) for name in agattn.__all__}
+    return {
+        kind: page
+        for page in reversed(PAGES)
+        for verb in reversed(verbs_of(page))
+        for kind in results_of(verb)
+        if kind not in public
+    }
+
+
+def names_page(page: str) -> str:
+    """The verbs of a page with the classes of their results.
+
+    >>> "autoclass:: agattn.engines.run.Run" in names_page("engines")
+    True
+    """
+    lines = ["```{eval-rst}"]
+    for verb in verbs_of(page):
+        lines += [f".. autofunction:: agattn.{verb}", ""]
+    for kind, home in reversed(homes().items()):
+        if home == page:
+            lines += [f".. autoclass:: {kind.__module__}.{kind.__qualname__}", "   :members:", ""]
+    return "\n".join([*lines, "```"])
+
+
+def classes_page() -> str:
+    """The public names that are no verbs.
+
+    >>> ".Perceptron" in classes_page()
+    True
+    """
+    lines = ["```{eval-rst}"]
+    for name in agattn.__all__:
+        if isinstance(kind := getattr(agattn, name), type):
+            directive = "autoexception" if issubclass(kind, Exception) else "autoclass"
+            lines += [f".. {directive}:: {kind.__module__}.{kind.__qualname__}", "   :members:", ""]
+    return "\n".join([*lines, "```"])
 
 
 def schema_page() -> str:
@@ -219,6 +299,8 @@ def notebook_page(name: str) -> str:
 GENERATED: dict[str, Callable[[], str]] = {
     "layer/claims": claim_page,
     "reference/cli": command_page,
+    "reference/api/classes": classes_page,
+    **{f"reference/api/{page}": partial(names_page, page) for page in PAGES},
     "reference/families": family_page,
     "reference/json": schema_page,
     **{

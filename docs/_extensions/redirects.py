@@ -35,6 +35,16 @@ FOLDERS = {
     "extend": ("architecture", "contributing"),
     "reference": ("cli", "library", "json", "errors", "tasks", "bibliography", "changelog"),
 }
+#: The pages of names that took the places of pages of modules.
+MODULES = {
+    "classes": ("foundations", "algebra", "attention"),
+    "theorems": ("claims", "verify"),
+    "geometry": ("equations", "networks", "strata"),
+    "weights": ("weights",),
+    "engines": ("engines", "systems"),
+    "experiments": ("studies",),
+    "documents": ("reports",),
+}
 #: Pages that had a folder, or have another name now.
 OTHERS = {
     "heads": "guides/checkpoint",
@@ -47,23 +57,13 @@ OTHERS = {
     },
     **{f"howto/{page}": f"extend/{page}" for page in ("claim", "task", "engine", "layer")},
     **{
-        f"api/{page}": f"reference/api/{page}"
-        for page in (
-            "algebra",
-            "attention",
-            "claims",
-            "engines",
-            "equations",
-            "foundations",
-            "networks",
-            "reports",
-            "strata",
-            "studies",
-            "systems",
-            "verify",
-            "weights",
-        )
+        f"{folder}/{old}": f"reference/api/{new}"
+        for folder in ("api", "reference/api")
+        for new, pages in MODULES.items()
+        for old in pages
+        if old != new or folder == "api"
     },
+    "reference/modules": "reference/library",
 }
 #: Each old name with the new one.
 MOVED = {page: f"{folder}/{page}" for folder, pages in FOLDERS.items() for page in pages} | OTHERS

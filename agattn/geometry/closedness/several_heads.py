@@ -4,7 +4,7 @@ For t ≥ 2 tokens a layer is known by its d' × d matrix y of quadratic forms, 
 V_{h,c}(u) A_{h,b}(u)` with rows of V and columns of A = KᵀQ read as linear forms: y = P·R with a d' × h
 matrix P and an h × d matrix R of linear forms, where row h of R has at most a independent coefficients. M is
 the set of all such y. Tangent vectors, and limits of higher order, are limits of several heads whose weights
-diverge; some of them are not in M. The proofs are in docs/networks/several-heads.md of agattn.
+diverge; some of them are not in M. The proofs are in docs/networks/several-heads-proofs.md of agattn.
 
 >>> from agattn import DeepNetwork
 >>> found = closedness(DeepNetwork((3, 1), (1,), t=2, heads=2))
@@ -370,7 +370,7 @@ class Closedness:
     Attributes:
         network: one lightning layer.
         status: ``"closed"``, ``"not closed"``, or ``"open"`` if no theorem here decides it.
-        theorem: which one does, by its number in docs/networks/several-heads.md; empty if none.
+        theorem: which one does, by its number in docs/networks/several-heads-proofs.md; empty if none.
         reason: what it comes from.
         evidence: proved, or ``None`` if it is open.
         limit: a limit outside M, where M is not closed.

@@ -1,7 +1,7 @@
 r"""Dimensions that a theorem proves, at any size and without a Jacobian.
 
-The proofs are written out on the page on dimensions; every id is the name of a place on it. All count the
-weights, and subtract the dimension of a general fiber.
+Every id is the name of a place on the page on dimensions; the proofs are in docs/networks/dimension-proofs.md
+and stacks-proofs.md. All count the weights, and subtract the dimension of a general fiber.
 
 - ``theorem-3.2``: one lightning head, t ≥ 2. By the fibers of HMK's Theorem 3.2, in (A, V) space, the
   dimension is α(2d − α) + β(d + d' − β) − 1, α = min(a, d), where V has rank at most β.
@@ -55,8 +55,8 @@ The rank of the differential is known if
   rk V_h is restricted.
 
 Then the rank is Σ_h (dim of the A_h + dim of the V_h − 1), so that this is the dimension of the sum of heads:
-no sum can have more. The proof is on the page on dimensions. The weights are searched for, and (a), (b), (c)
-are checked; this takes a second for a hundred heads of width 768, and no Jacobian.
+no sum can have more (docs/networks/stacks-proofs.md). The weights are searched for, and (a), (b), (c) are
+checked; this takes a second for a hundred heads of width 768, and no Jacobian.
 
 Neurons x ↦ Σ_j w_j (v_j·x)^r with r ≥ 3 are taken at unit vectors w_j and sums v_j of two variables: each
 pair of variables for one neuron alone, and pairs without a common variable for neurons with the same w_j.
@@ -433,9 +433,9 @@ def one_head(network: DeepNetwork) -> Bound | None:
 def irreducible_fibers(network: DeepNetwork) -> str | None:
     """The id of the theorem by which general fibers of (K, Q, V) ↦ φ are irreducible over ℂ, or ``None``.
 
-    The proof is on the page on identifiability. Where general A and V have rank one, their factors can be
-    exchanged, so that the fiber has two components. Where a layer does not see all of its input, nothing is
-    said.
+    The proof is in docs/networks/identifiability-proofs.md. Where general A and V have rank one, factors can
+    be exchanged, so that the fiber has two components. Where a layer does not see all of its input, nothing
+    is said.
 
     >>> irreducible_fibers(DeepNetwork((3, 2), (2,), t=2)), irreducible_fibers(DeepNetwork((3, 1), (1,), t=2))
     ('theorem-3.2', None)

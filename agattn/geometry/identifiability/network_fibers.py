@@ -11,7 +11,7 @@ virtual weights; L is L_l.
   u wᵀ ↦ u wᵀw uᵀM_ju wᵀ sees the symmetric part of M_j alone, for every j > i. So M_j + S has the same
   function for skew S. With one token this is so from the first layer on.
 - *Exchanged*: if M_l = k qᵀ and L = h vᵀ, also (v qᵀ, h kᵀ) (HMK, Theorem 3.2, for the last layer). Where
-  tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (the page on fibers).
+  tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (fibers-proofs.md).
 - *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
 - *Collapsed*, of softmax networks: behind a layer that makes all tokens equal, all K_j and Q_j are free
   (:mod:`agattn.geometry.identifiability.softmax`). Else a softmax network has no scalings, and of the other

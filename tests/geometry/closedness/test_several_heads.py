@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.architectures import DeepNetwork, SingleLayer
 from agattn.errors import InputError
+from agattn.evidence import Evidence
 from agattn.geometry.closedness.several_heads import closedness, head_kinds
-from agattn.geometry.identifiability.families import ExactWeights
+from agattn.geometry.identifiability.families import ExactWeights, widest_family
 from agattn.geometry.variety.coordinates import coefficients, coordinates, generic_matrices
 
 SMALL = list(product(range(1, 5), range(1, 4), range(1, 5), range(1, 4)))  # d, d', a, h
@@ -239,14 +240,49 @@ def test_special_weights_are_what_their_names_say():
         assert flint.fmpz_mat(np.concatenate(V[:2], axis=axis).tolist()).rank() == 1
 
 
+#: The rank of the differential at special weights of two heads, and the dimension of the fiber: of families
+#: that are found, and of the kernel.
+SPECIAL = """
+generic                      26 10 to 10
+V = 0 in head 1              19 17 to 17
+K = 0 in head 1              19 17 to 17
+K = Q = 0 in head 1          13 17 to 23
+K = Q = V = 0 in head 1      13 17 to 23
+equal heads                  13 16 to 23
+heads that cancel            13 23 to 23
+a common A                   20 16 to 16
+a common V                   19 13 to 17
+a common K                   24 10 to 12
+a common Q                   24 10 to 12
+V = p vᵀ with a common p     23 11 to 13
+V = p vᵀ with a common v     26 10 to 10
+rk A = 1 in head 1           25 11 to 11
+rk A = 1 in two heads        24 12 to 12
+A = k qᵀ with a common k     22 12 to 14
+A = k qᵀ with a common q     20 14 to 16
+A = k qᵀ, V = p kᵀ in head 1 23 11 to 13
+k qᵀ, p vᵀ and v qᵀ, p kᵀ    16 15 to 20
+k qᵀ, p vᵀ and v qᵀ, −p kᵀ   16 16 to 20
+all V = 0                    12 24 to 24
+"""
+
+
 def test_the_differential_at_special_weights():
-    """The ranks of the table in docs/networks/several-heads.md: two equal heads add nothing to one, ..."""
+    """Two equal heads add nothing to one, ..."""
     network, one = layer(3, 2, 2, 2), SingleLayer(3, 2, 2)
-    ranks = {name: ExactWeights(network, w).differential_rank() for name, w in head_kinds(network)}
+    at = {name: ExactWeights(network, w) for name, w in head_kinds(network)}
+    ranks = {name: point.differential_rank() for name, point in at.items()}
     assert ranks["generic"] == 26 and one.expected_dimension == 13
     assert ranks["equal heads"] == ranks["heads that cancel"] == ranks["K = Q = V = 0 in head 1"] == 13
     assert ranks["V = 0 in head 1"] == 13 + 6  # and A_1(u) ⊗ all V, without what is tangent already
     assert ranks["all V = 0"] == 2 * 6
+    lines = []
+    for name, point in at.items():
+        kernel = network.parameters - ranks[name]
+        family = widest_family(point, most=kernel, orders=0)
+        assert family.evidence is Evidence.PROVED
+        lines.append(f"{name:28} {ranks[name]} {family.dimension} to {kernel}")
+    assert lines == SPECIAL.strip().splitlines()
 
 
 def test_heads_of_every_layer_and_other_networks():

@@ -67,6 +67,7 @@ NETWORKS = [
     (DeepNetwork((2, 2, 2), (2, 2), t=1), 2 * 5 + 4, 4),
     (DeepNetwork((2, 2, 2), (2, 1), t=1, skip=True), 7, 2),
     (DeepNetwork((2, 1, 2), (1, 2), t=2), 2 + 1 + 5, 2),
+    (DeepNetwork((5, 1), (3,), t=2, heads=2), 20, 0),  # of 70 parameters: 50 are left, of which 49 count
 ]
 
 
@@ -184,6 +185,8 @@ def test_known_structures():
     layer = linear_symmetries(SingleLayer(3, 2, 2)).structure
     assert (layer.dimension, layer.center, layer.derived, layer.radical) == (5, 2, 3, 2)
     assert linear_symmetries(OneTokenLayer(2, 1, 2)).structure.simple == ("sl(2)", "sl(2)")
+    clebsch = linear_symmetries(Network([ag.Perceptron([5, 1], degree=4)], dim=3)).structure
+    assert (clebsch.dimension, clebsch.center) == (5, 5)  # which leave 15 of 20 parameters, and 14 count
 
     def preserving(form):
         """The matrices that are skew for a form, from their linear equations."""

@@ -1,0 +1,36 @@
+"""The book: no theorem, proof or claim is lost."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agattn.claims import CLAIMS
+
+DOCS = Path(__file__).parents[2] / "docs"
+THEOREMS = [
+    line.split(": ", 1)
+    for line in (Path(__file__).parent / "theorems.txt").read_text(encoding="utf-8").splitlines()
+    if line[0] != "#"
+]
+
+
+def pages_of(name):
+    """What the pages, joined by a plus, and the pages of their proofs say."""
+    paths = [path for start in name.split(" + ") for path in sorted(DOCS.glob(f"{start}*.md"))]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+@pytest.mark.parametrize(("name", "listed"), THEOREMS)
+def test_no_theorem_and_no_proof_is_lost(name, listed):
+    text = pages_of(name)
+    proofs, *theorems = listed.split("; ")
+    assert text.count("∎") >= int(proofs.removesuffix(" proofs"))
+    for theorem, number in Counter(theorems).items():
+        assert len(re.findall(rf"\*\*{re.escape(theorem)}[. (*]", text)) >= number, theorem
+
+
+def test_every_claim_is_on_a_page():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    assert [name for name in CLAIMS if f"`{name}`" not in text] == []
