@@ -207,7 +207,7 @@ def test_data_is_hidden_states_or_tokens(tmp_path):
         convert(model, kv_heads=2, data={"0": np.ones((9, 5)), "1": np.ones((9, 5))})
     with pytest.raises(InputError, match=r"the data has no array 1; name hidden states 0 to 1"):
         convert(model, kv_heads=2, data={"0": states["0"], "2": states["0"]})
-    for bad in (states["0"], [], 3, "words", [[1.5]], [[[1, 2], [3]]], [[]]):
+    for bad in (states["0"], [], 3, ["words"], [[1.5]], [[[1, 2], [3]]], [[]]):
         with pytest.raises(InputError, match=r"neither sequences of whole numbers nor hidden states"):
             convert(model, kv_heads=2, data=bad)
     for bad in (np.full((6, 24), np.nan), np.ones(24), np.ones((0, 24)), 1j * np.ones((6, 24))):
