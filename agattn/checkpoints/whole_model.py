@@ -171,7 +171,7 @@ def stored(
     for name, wanted in model.only_if.items():
         if (value := table.get(name, wanted)) != wanted:
             lacks.append(f"a description of {name} = {shown(value)}")
-    for name in ("clip_qkv", "add_cross_attention"):
+    for name in ("clip_qkv", "add_cross_attention", "block_configs"):
         if table.get(name):
             lacks.append(f"a description of {name} = {shown(table[name])}")
     qk_norm = model.qk_norm if family.qk_norm.of(table) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import click
 
@@ -14,9 +14,6 @@ from agattn.cli.jobs import carry_out, check_report, example, number_of_jobs, re
 from agattn.cli.kinds import InputFile, Outputs, chosen
 from agattn.cli.output import DOCUMENTS, say_on_stderr, write_documents
 from agattn.files import about
-
-if TYPE_CHECKING:
-    from agattn.sheet.data import Cell
 
 #: Lines of JSON, the table, and a folder for the report about them.
 Lines = Writes((".jsonl",), folder=True, default=".jsonl")
@@ -74,7 +71,7 @@ def study(
     if report is not None:
         check_report(report, "Study of")
     lines: list[Any] = []
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Any] = []
 
     def write(line: Any) -> list[str]:
         rows.append(row(line))

@@ -23,7 +23,7 @@ class PublishedModel(Result):
     >>> PublishedModel.of("small", gpt2).whole
     Traceback (most recent call last):
         ...
-    agattn.errors.InputError: the config lacks vocab_size, without which no whole model is counted
+    agattn.errors.InputError: the whole model is not counted; missing: vocab_size
     """
 
     kind: ClassVar[str] = "model"
@@ -62,8 +62,7 @@ class PublishedModel(Result):
             InputError: if the config does not say enough.
         """
         if self.published.stored is None:
-            lacks = ", ".join(self.published.lacks)
-            raise InputError(f"the config lacks {lacks}, without which no whole model is counted")
+            raise InputError(f"the whole model is not counted; missing: {', '.join(self.published.lacks)}")
         return whole_model(self.published.stored)
 
     @property
