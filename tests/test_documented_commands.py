@@ -55,7 +55,7 @@ TRAIN = [
     ["train", "examples/train.toml", "-O", "training"],
     ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "-O", "report"],
 ]
-# A test beside that of the zoo compares the tables of equations with degrees computed again.
+# A test beside that of the zoo computes the first degrees again.
 EQUATIONS = ["study", "examples/equations.toml", "-O", "equations.jsonl"]
 # tests/experiments/studies does every twelfth job of these.
 SOFTMAX = [
