@@ -211,6 +211,11 @@ def by_products(architecture: Architecture, bounds: Bounds) -> Bound | None:
     return products_bound(architecture)
 
 
+def by_outputs(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The rank at weights of a bilinear layer that are spread over its outputs."""
+    return None if bounds.exact else theorems.at_least(architecture)
+
+
 def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The dimensions of the layers, less those of the groups between them."""
     sides = None if bounds.exact else stacks.cut(architecture)
@@ -283,6 +288,7 @@ AT_ANY_SIZE: Provers = (
     ("upper", by_counting),
     ("both", by_theorem),
     ("upper", by_products),
+    ("lower", by_outputs),
     ("upper", by_cut),
     ("lower", by_stack),
 )
