@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, floor
 from pathlib import Path
 from random import Random
@@ -22,6 +23,7 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import products_bound
 from agattn.geometry.dimension.jacobian import jacobian_rows
 from agattn.geometry.dimension.theorems import BILINEAR, by_supports, products_at_least
+from agattn.geometry.identifiability.identifiability import Determination
 
 ROOT = Path(__file__).parents[3]
 SIZE = st.integers(1, 6)
@@ -189,7 +191,61 @@ def test_the_orthogonal_group_leaves_the_function(d, n, seed):
 def test_neurons_are_determined_up_to_their_scales(d, n, out):
     answer = ag.identifiability(layer(d, n, out))
     assert answer.fiber_dimension == 2 * n
-    assert {str(row.status) for row in answer.parameters} == {"locally"}
+    assert all(row.is_determined for row in answer.parameters)
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "out", "theorem"),
+    [
+        (4, 2, 2, "agattn.bilinear-neurons"),
+        (3, 1, 1, "agattn.bilinear-few-neurons"),
+        (4, 3, 3, "agattn.bilinear-few-neurons"),
+        (3, 3, 3, None),
+        (4, 2, 1, None),
+    ],
+)
+def test_what_is_determined_globally(d, n, out, theorem):
+    answer = ag.identifiability(layer(d, n, out))
+    neurons, total = answer.functions[0], answer.functions[-1]
+    assert answer.theorem == theorem and total.status is Determination.GLOBALLY
+    assert (neurons.status is Determination.GLOBALLY) == (theorem is not None)
+    if theorem:
+        assert {row.status for row in answer.parameters if row.entries > 1} == {Determination.GLOBALLY}
+        assert answer["G_1"].extent.endswith("and exchanges with rows of U_1")
+        assert answer["D_1"].changed_by == (f"permutations of {n} on G_1, U_1, D_1",) * (n > 1)
+        assert neurons.extent == "a permutation" * (n > 1)
+    exchanges = answer.symmetries.discrete[-1]
+    assert (exchanges.name, exchanges.order, exchanges.arrays) == ("exchanges", 2**n, ("G_1", "U_1"))
+    assert answer[neurons.expression] is neurons
+
+
+def products_in_the_span(n, seed, p=19):
+    """How many Σ c_i g_i u_i in 4 variables, up to factors, have at most rank 2, modulo p."""
+    g, u = np.random.default_rng(seed).integers(0, p, (2, n, 4))
+    forms = g[:, :, None] * u[:, None, :] + g[:, None, :] * u[:, :, None]
+    c = np.stack(np.meshgrid(*[np.arange(p)] * n, indexing="ij"), axis=-1).reshape(-1, n)
+    first = c[np.arange(len(c)), (c != 0).argmax(axis=1)]
+    S = np.einsum("ci,iab->cab", c[first == 1], forms) % p
+    for rows in combinations(range(4), 3):
+        for a, b, e in combinations(range(4), 3):
+            x, y, z = (S[:, rows, k] for k in (a, b, e))
+            S = S[(x * np.cross(y, z)).sum(axis=1) % p == 0]
+    return len(S)
+
+
+def test_a_span_of_few_products_contains_no_others():
+    """In 4 variables up to 3 general products are alone in their span; 4 lie in a span with 10 products."""
+    for n in (2, 3):
+        counts = [products_in_the_span(n, seed) for seed in range(15)]
+        assert min(counts) == n and counts.count(n) >= 10
+    counts = [products_in_the_span(4, seed) for seed in range(8)]
+    assert max(counts) > 4
+
+
+@pytest.mark.parametrize(("text", "words"), [("G_1[i,:,:]", "rows or columns"), ("G_1[9,:]", "no number 9")])
+def test_rows_and_columns_in_functions_that_are_not_there(text, words):
+    with pytest.raises(InputError, match=words):
+        ag.identifiability(layer(3, 2, 2), text)
 
 
 def test_eigenvalues_give_the_planes_of_the_neurons():
