@@ -145,7 +145,7 @@ class PlainLayer:
     def most(self, d: int, d_out: int) -> Bound:
         """The dimension of this layer alone at these widths, or more."""
         if self.products:
-            bound = products_bound(Network([Bilinear(self.neurons, d_out)], dim=d))
+            bound = products_bound(Network((Bilinear(self.neurons, d_out),), dim=d))
             assert bound is not None
             return bound
         if self.heads and not self.heads.is_plain:
@@ -266,8 +266,9 @@ class Stack:
         if len(bounds) == 1 and all(part.is_empty for part in self.residual):
             return bounds[0]
         total = sum(part.dimension for part in self.residual) + sum(bound.value for bound in bounds)
-        total -= sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
-        return Bound(total, "the dimensions of the layers, minus those of the groups between them")
+        groups = sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
+        less = ", minus those of the groups between them" * bool(groups)
+        return Bound(total - groups, f"the dimensions of the layers{less}")
 
     def lower(self) -> int | None:
         """The largest dimension that the theorem proves; ``None`` if it says nothing."""

@@ -431,8 +431,11 @@ def by_supports(architecture: Architecture) -> Bound | None:
         return None
     what = [f"{len(total.ranks)} heads at t ≥ 2"] if total.ranks else []
     what += [f"{number} neurons of degree {r}" for r, number in sorted(total.neurons.items())]
-    what += [f"{total.products} products of two forms"] * bool(total.products)
-    checked = ["no normalization", f"weights of {' and '.join(what)} with disjoint supports were found"]
+    checked = ["no normalization"]
+    if what:
+        checked.append(f"weights of {' and '.join(what)} with disjoint supports were found")
+    if total.products:
+        checked.append(f"{total.products} neurons of bilinear layers, with the dimension by {BILINEAR}")
     if len(layers_of(architecture) or ()) > 1:
         checked.insert(1, "skip connections")
     return theorem(SUPPORTS, total.dimension, tuple(checked))

@@ -301,12 +301,9 @@ class DiscreteSymmetry(Result):
     @key
     def order(self) -> Positive:
         """The number of elements: n!, the order of the roots, 2, or 2ⁿ."""
-        match self.name:
-            case "permutations":
-                return factorial(self.size)
-            case "exchanges":
-                return 2**self.size
-        return self.root
+        if self.name == "permutations":
+            return factorial(self.size)
+        return 1 << self.size if self.name == "exchanges" else self.root
 
     def summary(self) -> str:
         """The group, and what it moves."""
