@@ -42,7 +42,8 @@ Between two layers acts a group GL(n) or a factor for each neuron, and neurons c
 heads of a layer, and each has its own GL(a) and a factor between A and V. Go through the layers from the
 input on. Once the columns of a layer's matrices are as they must be, the group elements of its heads solve
 linear equations, Q' = gQ and K' = sK; then the rows of its last matrix give the permutation and the factors
-of neurons, or W' = gW the element of GL(n). The product of these is applied at each step; where it ends in
+of neurons, or W' = gW the element of GL(n). Neurons of bilinear layers are told by the products of their two
+forms, which are then exchanged and scaled. The product of these is applied at each step; where it ends in
 the other weights exactly, it is proved that both have one function. Nothing is concluded where it does not:
 symmetries that are new, rotations of rotary positions, or matrices of lower rank may be behind that.
 
@@ -552,9 +553,12 @@ def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tu
 class SymmetryStep(Result):
     """One symmetry of a product."""
 
-    name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
+    name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; `exchanges` of their two forms; or `heads`."]
     parameters: Key[tuple[str, ...], "The arrays that the symmetry moves."]
-    order: Key[tuple[Positive, ...], "Of neurons and heads: where each comes from, from 1; else empty."] = ()
+    order: Key[
+        tuple[Positive, ...],
+        "Of neurons and heads: where each comes from, from 1; of exchanges: in which neurons; else empty.",
+    ] = ()
     matrix: Key[
         tuple[tuple[Fraction, ...], ...], "The element of GL(n), or a row of factors; exact, as text."
     ] = ()
@@ -594,6 +598,7 @@ def connecting(one: ExactWeights, other: ExactWeights) -> tuple[SymmetryStep, ..
     steps: list[SymmetryStep] = []
     for label, inside, after in _in_order(one.architecture):
         steps += _heads(label, arrays, target)
+        steps += _products(one.architecture, label, arrays, target)
         for symmetry in inside:
             steps += _element(symmetry, arrays, target)
         neurons = [symmetry for symmetry in after if symmetry.name == "neuron"]
@@ -641,6 +646,41 @@ def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> li
     for name in names:
         arrays[name] = arrays[name][order]
     return [SymmetryStep("heads", names, tuple(i + 1 for i in order))]
+
+
+def _products(
+    architecture: Architecture, label: str, arrays: dict[str, Array], target: dict[str, Array]
+) -> list[SymmetryStep]:
+    """Put the neurons of a bilinear layer in order, exchange their two forms, and scale these."""
+    places = architecture.places if isinstance(architecture, Network) else ()
+    if not any(step.label == label and isinstance(step.layer, Bilinear) for step in places):
+        return []
+    G, U, D = names = f"G_{label}", f"U_{label}", f"D_{label}"
+
+    def products(given: dict[str, Array]) -> list[Array]:
+        pairs = zip(given[G], given[U], strict=True)
+        return [(np.outer(g, u) + np.outer(u, g)).ravel() for g, u in pairs]
+
+    order = _matched(products(arrays), products(target))
+    if order is None:
+        return []
+    G_now, U_now, D_now = arrays[G][order], arrays[U][order], arrays[D][:, order]
+    exchanged = [i for i in range(len(order)) if _ratio(G_now[i], target[G][i]) is None]
+    G_now[exchanged], U_now[exchanged] = U_now[exchanged], G_now[exchanged]
+    first, second = (
+        tuple(_ratio(row, to) or Fraction(1) for row, to in zip(now, target[name], strict=True))
+        for now, name in ((G_now, G), (U_now, U))
+    )
+    s, t = np.array(first, dtype=object), np.array(second, dtype=object)
+    arrays |= {G: G_now * s[:, None], U: U_now * t[:, None], D: D_now / (s * t)}
+    steps = []
+    if order != sorted(order):
+        steps.append(SymmetryStep("neurons", names, tuple(i + 1 for i in order)))
+    if exchanged:
+        steps.append(SymmetryStep("exchanges", (G, U), tuple(i + 1 for i in exchanged)))
+    if {*first, *second} != {1}:
+        steps.append(SymmetryStep("neurons", names, (), (first, second)))
+    return steps
 
 
 def _neurons(
