@@ -288,9 +288,9 @@ AT_ANY_SIZE: Provers = (
     ("upper", by_counting),
     ("both", by_theorem),
     ("upper", by_products),
-    ("lower", by_outputs),
     ("upper", by_cut),
     ("lower", by_stack),
+    ("lower", by_outputs),
 )
 #: These need matrices with a column for each parameter. The rank needs the best upper bound that is cheap,
 #: for the number of its rows; searches for a better one are in vain where the rank meets it.
