@@ -100,7 +100,7 @@ from agattn.geometry.dimension.theorems import irreducible_fibers
 from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.families import MOST_PARAMETERS, ExactWeights, differential
 from agattn.geometry.identifiability.network_fibers import NetworkComponent, network_fiber, weights_of
-from agattn.geometry.identifiability.neurons import FEW_NEURONS, NEURONS, neurons_determined, terms
+from agattn.geometry.identifiability.neurons import FEW_NEURONS, NEURONS, alone, neurons_determined, terms
 from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.symmetries import (
     MOST_EXPONENTS,
@@ -758,7 +758,7 @@ class GeneralStudy:
         self.theorem = irreducible_fibers(network) if network else None
         #: The theorem by which a general fiber is one orbit of the symmetries that are known.
         self.one_orbit = neurons_determined(architecture)
-        self.coefficients = {f.total for f in terms(architecture) if len(architecture.shapes) == 3}
+        self.coefficients = {layer.total for layer in terms(architecture) if alone(architecture)}
         if self.theorem is None and is_linear(architecture):
             self.theorem = "linear-fibers"
         self.irreducible = f"general fibers are irreducible ({self.theorem})" if self.theorem else ""

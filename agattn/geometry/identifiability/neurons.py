@@ -50,6 +50,12 @@ def terms(architecture: Architecture) -> list[Terms]:
     return listed
 
 
+def alone(architecture: Architecture) -> Bilinear | None:
+    """The bilinear layer that is all of a network; ``None`` of anything else."""
+    layers = architecture.layers if isinstance(architecture, Network) else ()
+    return layers[0] if len(layers) == 1 and isinstance(layers[0], Bilinear) else None
+
+
 def neurons_determined(architecture: Architecture) -> str | None:
     """The theorem by which the function of general weights of one bilinear layer determines its neurons.
 
@@ -59,8 +65,7 @@ def neurons_determined(architecture: Architecture) -> str | None:
     agattn.bilinear-few-neurons
     None
     """
-    layers = architecture.layers if isinstance(architecture, Network) else ()
-    if len(layers) != 1 or not isinstance(layer := layers[0], Bilinear):
+    if (layer := alone(architecture)) is None:
         return None
     d, n, out = architecture.input_shape[0], layer.neurons, layer.out
     if out >= 2 and 2 * n <= d:

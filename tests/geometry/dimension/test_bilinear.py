@@ -242,6 +242,11 @@ def test_a_span_of_few_products_contains_no_others():
     assert max(counts) > 4
 
 
+def test_a_power_behind_the_layer_hides_signs():
+    answer = ag.identifiability(ag.Network([ag.Bilinear(2, 2), ag.Power(2)], dim=4))
+    assert {row.status for row in answer.functions} == {Determination.LOCALLY} and answer.theorem is None
+
+
 @pytest.mark.parametrize(("text", "words"), [("G_1[i,:,:]", "rows or columns"), ("G_1[9,:]", "no number 9")])
 def test_rows_and_columns_in_functions_that_are_not_there(text, words):
     with pytest.raises(InputError, match=words):
