@@ -4,8 +4,9 @@
 
 A checkpoint of one layer with random parameters in float32 is written, and a copy of the same function: the
 stream is rotated, the values of each group get another basis, neurons another order. The sizes are those of
-Llama-3-8B (32 heads, 8 groups, 14,336 neurons) or, with ``--width``, in proportion; the vocabulary has 512
-tokens. Each command is a process: seconds on the clock and of processors, and the most memory.
+Llama-3-8B (32 heads, 8 groups, 14,336 neurons) or, with ``--width``, in proportion; the vocabulary has twice
+as many tokens as the width. Each command is a process: seconds on the clock and of processors, and the most
+memory.
 
 Below stand three limits, each in this process: to read the bytes of one file from the disk's cache; to make
 them float64; and the products of matrices that move one layer into the basis of another, in float64 by BLAS.
@@ -42,7 +43,7 @@ def config(d: int) -> dict[str, Any]:
     """The configuration of a layer of width d, as Llama has it."""
     return {
         "model_type": "llama", "hidden_size": d, "num_hidden_layers": 1, "num_attention_heads": d // 128,
-        "num_key_value_heads": d // 512, "intermediate_size": 7 * d // 2, "vocab_size": 512,
+        "num_key_value_heads": d // 512, "intermediate_size": 7 * d // 2, "vocab_size": 2 * d,
         "max_position_embeddings": 8192, "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "hidden_act": "silu",
         "tie_word_embeddings": False, "attention_bias": False, "mlp_bias": False,
     }  # fmt: skip
@@ -56,7 +57,7 @@ def layer(d: int, rng: np.random.Generator) -> Arrays:
         "self_attn.o_proj": (d, d), "mlp.gate_proj": (n, d), "mlp.up_proj": (n, d), "mlp.down_proj": (d, n),
     }  # fmt: skip
     shapes = {f"{LAYER}.{name}": shape for name, shape in shapes.items()}
-    shapes |= {"model.embed_tokens": (512, d), "lm_head": (512, d)}
+    shapes |= {"model.embed_tokens": (2 * d, d), "lm_head": (2 * d, d)}
     tensors = {
         f"{name}.weight": rng.standard_normal(shape, dtype=np.float32) / np.float32(shape[1] ** 0.5)
         for name, shape in shapes.items()
@@ -69,9 +70,8 @@ def copy(tensors: Arrays, d: int, rng: np.random.Generator) -> Arrays:
     """The same function by other tensors, each rounded once."""
     R = np.linalg.qr(rng.standard_normal((d, d)))[0]
     order = rng.permutation(7 * d // 2)
-    moved = dict(tensors)
+    moved = {name: tensor.astype(float) for name, tensor in tensors.items()}
     values, outputs = f"{LAYER}.self_attn.v_proj.weight", f"{LAYER}.self_attn.o_proj.weight"
-    moved[values], moved[outputs] = moved[values].copy(), moved[outputs].copy()
     for group in range(d // 512):
         M = np.linalg.qr(rng.standard_normal((128, 128)))[0] * rng.uniform(0.5, 2.0, 128)
         rows = slice(128 * group, 128 * (group + 1))
@@ -79,15 +79,14 @@ def copy(tensors: Arrays, d: int, rng: np.random.Generator) -> Arrays:
         for head in range(4 * group, 4 * group + 4):
             columns = slice(128 * head, 128 * (head + 1))
             moved[outputs][:, columns] = moved[outputs][:, columns] @ np.linalg.inv(M)
-    for name, tensor in list(moved.items()):
+    for name, tensor in moved.items():
         if "down_proj" in name:
-            moved[name] = (R @ tensor[:, order]).astype(np.float32)
+            moved[name] = R @ tensor[:, order]
         elif "o_proj" in name:
-            moved[name] = (R @ tensor).astype(np.float32)
+            moved[name] = R @ tensor
         elif tensor.ndim == 2:
-            tensor = tensor[order] if "mlp" in name else tensor
-            moved[name] = (tensor @ R.T).astype(np.float32)
-    return moved
+            moved[name] = (tensor[order] if "mlp" in name else tensor) @ R.T
+    return {name: tensor.astype(np.float32) for name, tensor in moved.items()}
 
 
 def write(folder: Path, tensors: Arrays, d: int) -> None:
@@ -100,7 +99,7 @@ def write(folder: Path, tensors: Arrays, d: int) -> None:
 
 
 def command(line: str, folder: Path) -> str:
-    """A row: the seconds and the memory of a command, and the first line that it prints."""
+    """A row: the seconds and the memory of a command, and how its answer begins."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     start = time.perf_counter()
     with tempfile.TemporaryFile() as printed:
@@ -112,9 +111,9 @@ def command(line: str, folder: Path) -> str:
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - start
         printed.seek(0)
-        first = printed.read().decode().split("\n")[0]
+        lines = printed.read().decode().splitlines()
     spent = used.ru_utime + used.ru_stime
-    return row(f"agattn {line}", seconds, spent, used.ru_maxrss / 2**20) + f"  {first[:60]}"
+    return row(f"agattn {line}", seconds, spent, used.ru_maxrss / 2**20) + f": {'; '.join(lines[:2])[:90]}"
 
 
 def row(what: str, seconds: float, spent: float, memory: float | None = None) -> str:
