@@ -65,7 +65,7 @@ class _Group:
         for i, j in itertools.product(range(d), repeat=2):
             N, of_gain = unit((d, d), i, j), {}
             if m.tied and i < j:
-                # (E Γ₀ x)·(Γ E') is kept where M = Γ₀⁻¹NΓ₀ has MᵀΓ + ΓN = 0 but for the diagonal.
+                # E becomes EMᵀ, M = Γ₀⁻¹NΓ₀, at both ends: MᵀΓ + ΓN = 0 but for what Γ itself changes.
                 N[j, i] = -first[j] * last[i] / (first[i] * last[j])
             elif m.tied and (i > j or "final.gain" not in self.w):
                 continue
@@ -74,6 +74,7 @@ class _Group:
             yield self.moved_stream(N, first) | of_gain
 
     def moved_stream(self, N, first):
+        """x → x + Nx in all arrays; the first gain stands behind the embedding."""
         m, w = self.m, self.w
         M = N * first / first[:, None]
         moved = {name: w[name] @ M.T for name in self.tables}
@@ -99,6 +100,7 @@ class _Group:
         return moved
 
     def of_block(self, l):
+        """What reads the stream, where no norm stands before a block."""
         return [f"{l}.{part}" for part in "QKPGUR" if f"{l}.{part}" in self.w]
 
     def segments(self):

@@ -50,12 +50,13 @@ def of_one_layer(name):
     return from_config(MODELS[name] | {layers: 1}).stored
 
 
-def test_ranks_in_balls_leave_no_other_redundancy():
-    total, orbit, proved = in_balls(of_one_layer("bert"))
+@pytest.mark.parametrize("name", ["olmo, tied", "bert"])
+def test_ranks_in_balls_leave_no_other_redundancy(name):
+    total, orbit, proved = in_balls(of_one_layer(name))
     assert proved == total - orbit
 
 
-@pytest.mark.parametrize("name", ["gpt2, untied", "bert", "gemma2", "cohere"])
+@pytest.mark.parametrize("name", ["gpt2, untied", "bert", "gemma2", "mixtral", "cohere"])
 def test_polynomials_have_no_other_redundancy_than_their_group(name):
     total, orbit, modulo = without_softmax_and_norms(of_one_layer(name))
     assert modulo == total - orbit
