@@ -1,6 +1,6 @@
 """What is stated about zeros, limits, critical and singular points of deep networks, and about their jets.
 
-The claims are theorems; docs/networks/deep-limits.md and docs/networks/deep-singularities.md have the proofs.
+The claims are theorems, proved in docs/networks/deep-limits-proofs.md and deep-singularities-proofs.md.
 The tasks compute exact ranks at special points over ℤ: a point with another rank would refute the theorem.
 
 >>> from agattn import DeepNetwork
@@ -123,7 +123,7 @@ def _judge_zeros(network: DeepNetwork, findings: Findings) -> Outcome:
     zero = ", ".join(f"({kind.name})" for kind in kinds if kind.zero)
     scope = (
         f"one point of each of {len(kinds)} kinds; that φ is 0 for all inputs there and nowhere else is the "
-        "proof in docs/networks/deep-limits.md"
+        "proof in docs/networks/deep-limits-proofs.md"
     )
     holds = computed == _predict_zeros(network)
     return Outcome(holds, computed, f"φ = 0 exactly at {zero}", details={"scope": scope})

@@ -108,7 +108,7 @@ def test_random_special_points_do_not_contradict_the_theorem(sizes):
     [((3, 2, 3, 2), [29], 28), ((4, 1, 2, 2), [59], 43), ((3, 2, 3, 3), [34, 37], 36)],
 )
 def test_tangent_vectors_of_all_preimages(sizes, of_rank_one, last):
-    """The table of docs/networks/deep-singularities.md."""
+    """Lower bounds of the dimension of the tangent space at singular points, by exact ranks."""
     points = {p.name: p for p in special_points(wide(*sizes))}
     t, layers = sizes[2], sizes[3]
     found = [ranks_at(points[f"rk M_{i} = 1"], t) for i in range(1, layers)]

@@ -17,8 +17,9 @@ THEOREMS = [
 
 
 def pages_of(name):
-    """What the page and the pages of its proofs say."""
-    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(DOCS.glob(f"{name}*.md")))
+    """What the pages, joined by a plus, and the pages of their proofs say."""
+    paths = [path for start in name.split(" + ") for path in sorted(DOCS.glob(f"{start}*.md"))]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 @pytest.mark.parametrize(("name", "listed"), THEOREMS)

@@ -10,7 +10,7 @@ some M_j with j > s is skew-symmetric, though neither L nor any M_i is 0. Near s
 layer s + 1 has the values εy + O(ε²), and the rest of the network, divided by ε^m with m = 3^(l−s−1), tends
 to its value at y. If det(Yᵀ M_s(ε) Y) = εδ(Y) + O(ε²) with δ ≠ 0, K ≠ 0, P is not skew-symmetric, the other
 M_i are not either, L ≠ 0 and rk M_i ≥ 2 for i < s, then **no weights have this limit as their function**,
-real or complex: docs/networks/deep-limits.md has the proof.
+real or complex: docs/networks/deep-limits-proofs.md has the proof.
 
 All these limits are reached through the weights K, Q, V of a network: row 1 of Q_s stays and its other rows
 are multiplied by ε; Q_{s+1} becomes ΩK_{s+1} + εQ_{s+1} with a skew-symmetric Ω; V_l is divided by ε^m. So

@@ -374,7 +374,7 @@ class _Catalogue:
     def in_a_plane(self, i: int) -> Iterator[Kind]:
         """M_i = K, M_{i+1} = A with K = abᵀ − baᵀ and A in a, b: F_A∘F_K is F_K∘F_A if A has determinant 1.
 
-        Source: docs/networks/deep-singularities.md, counterexamples to smoothness, all ranks at least 2.
+        Source: docs/networks/deep-singularities-proofs.md, counterexamples to smoothness.
         """
         K, of = self.skew(self.sizes[i], 2), (f"M_{i + 1}", f"M_{i + 2}")
         A = K[0], np.array([[2, 1], [3, 2]], dtype=object) @ K[0].T

@@ -301,7 +301,7 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
         InputError: if it is normalized.
         TooLargeError: beyond the limits on sizes.
 
-    Source: docs/networks/deep-singularities.md and docs/networks/model-points.md, with the proofs.
+    Source: docs/networks/deep-singularities-proofs.md and docs/networks/model-points-proofs.md.
 
     See Also:
         :func:`agattn.strata`, :func:`agattn.tangent_space`, :func:`agattn.critical_points`; ``agattn

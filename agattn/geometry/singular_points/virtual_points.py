@@ -3,7 +3,7 @@ r"""Critical and singular points of wide lightning networks: the theorem, and ex
 One head in each layer, no skip connections, t ≥ 2, all widths but the last and all ranks at least d = d_0,
 d ≥ 2. Then the virtual weights (M, L) are all tuples of matrices, and the functions form a variety of
 dimension l·d² + d_l·d − l. At f = φ(M, L) ≠ 0 with no skew-symmetric M_i (the proofs are in
-docs/networks/deep-singularities.md):
+docs/networks/deep-singularities-proofs.md):
 
 - (M, L) is critical iff rk M_i = 1 for an i < l, or M_l = k qᵀ and L = h kᵀ. With the first such i the rank
   drops by (l − i)·C(d, 2) or more, for M_j + K with skew K, j > i, has the same function; else by d − 1.

@@ -291,7 +291,7 @@ def test_kinds_of_zeros(dims, ranks, zeros):
 
 
 def counted(network):
-    """dim C = dim T, as Lemma 3 of docs/networks/deep-limits.md has it."""
+    """dim C = dim T, as Lemma 3 of docs/networks/deep-limits-proofs.md has it."""
     dims, alpha = network.dims, virtual_ranks(network)
     e = [min(dims[: i + 1]) for i in range(len(dims))]
     total = dims[-1] * e[-2]
