@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 from agattn.claims import titled
 from agattn.cli.main import cli
 from agattn.engines.catalogue import ENGINES
-from agattn.experiments.studies.grid import example
+from agattn.experiments.studies.grid import example, grid_text, read_grid
 
 DOCS = ROOT / "docs"
 MADE = {"_build", "_gallery"}
@@ -47,6 +47,7 @@ SHIPPED = [
     ["study", "atlas"],
     ["study", "zoo", "--force"],
     ["study", "zoo", "--force", "-O", "zoo"],
+    ["study", "published"],
 ]
 # tests/experiments/test_training.py trains as the example does.
 TRAIN = [
@@ -54,7 +55,7 @@ TRAIN = [
     ["train", "examples/train.toml", "-O", "training"],
     ["train", "train.toml", "--workers", "2", "-O", "runs.jsonl", "-O", "report"],
 ]
-# A test beside that of the zoo compares the tables of equations with degrees computed again.
+# A test beside that of the zoo computes the first degrees again.
 EQUATIONS = ["study", "examples/equations.toml", "-O", "equations.jsonl"]
 # tests/experiments/studies does every twelfth job of these.
 SOFTMAX = [
@@ -206,8 +207,8 @@ def inputs(tmp_path_factory):
     [printed] = re.findall(
         r"^```text\n(agattn emit .*?)^```", (DOCS / "guides" / "script.md").read_text("utf-8"), re.M | re.S
     )
-    published = json.loads((ROOT / "tests" / "checkpoints" / "whole.json").read_text(encoding="utf-8"))
-    (folder / "gpt2.json").write_text(json.dumps(published["gpt2"]), encoding="utf-8")
+    [gpt2] = [job for job in read_grid(grid_text(Path("published"))).jobs if job.architecture.name == "gpt2"]
+    (folder / "gpt2.json").write_text(json.dumps(gpt2.architecture.config), encoding="utf-8")
     (folder / "minors.out").write_text(printed, encoding="utf-8")
     gallery().write_inputs(folder)
     return folder

@@ -4,13 +4,16 @@ The text ``"K_1^T Q_1"`` is the product of a transpose and an array. A small par
 evaluated as code. An array with more than two axes is a stack of matrices, such as one for each head, and its
 last two axes are the rows and columns. The other axes have the indices i, j, k, ... from the left, so that
 ``K_1^T Q_1`` is one product for each head. Indices can be written: ``Q_1[2]`` is the second matrix,
-``K_2[i] V_1[j]`` has all pairs. ``sum_i`` adds up, and ``⊗`` is the tensor product:
+``K_2[i] V_1[j]`` has all pairs. ``sum_i`` adds up, and ``⊗`` is the tensor product. Of an array with two axes
+``G_1[i,:]`` are the rows, and ``D_1[:,i]`` the columns:
 
 >>> shapes = {"K": (2, 4), "P": (2, 4), "Q": (3, 2, 4), "O": (3, 5, 2)}
 >>> read_function("sum_i O P ⊗ K^T Q", shapes)
 sum_i O P ⊗ K^T Q: 5×4×4×4
 >>> read_function("K^T Q[1] - Q[1]^T K", shapes)
 K^T Q[1] − Q[1]^T K: 4×4
+>>> read_function("K[i,:]^T K[i,:]", shapes), read_function("K[:,3]", shapes)
+(K[i,:]^T K[i,:]: 2 matrices 4×4, K[:,3]: 2×1)
 >>> read_function("K Q", shapes)
 Traceback (most recent call last):
     ...
@@ -23,7 +26,7 @@ The grammar, with spaces where one likes::
     term   = {"sum_" letter} chain {"⊗" chain}          "**" is "⊗", "Σ_i" is "sum_i"
     chain  = factor {["*" | "@" | "·"] factor}
     factor = (NAME ["[" index {"," index} "]"] | NUMBER | "(" sum ")") {"^T" | "ᵀ"}
-    index  = a letter, or a number from 1
+    index  = a letter, a number from 1, or ":" for all rows or columns of an array with two axes
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ DEEPEST = 50
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<sum>(?:sum_|Σ_)[a-z](?![\w]))|(?P<name>(?!ᵀ)[^\W\d](?:(?!ᵀ)\w)*)|(?P<number>\d+)"
-    r"|(?P<transpose>\^\s*(?:T\b|⊤)|ᵀ)|(?P<tensor>⊗|\*\*)|(?P<sign>[-−+*@·()\[\],]))"
+    r"|(?P<transpose>\^\s*(?:T\b|⊤)|ᵀ)|(?P<tensor>⊗|\*\*)|(?P<sign>[-−+*@·()\[\],:]))"
 )
 
 
@@ -111,6 +114,8 @@ def _array(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | Non
     """A parameter array: for each axis before the last two, ``index`` has a letter or a number from 1."""
     front = len(shape) - 2 if len(shape) > 2 else 0
     text = name if index is None else f"{name}[{','.join(map(str, index))}]"
+    if index is not None and ":" in index:
+        return _line(text, name, shape, index)
     index = tuple(LETTERS[:front]) if index is None else index
     if len(index) != front:
         size, numbers = "×".join(map(str, shape)), f"{front} ind{'ex' if front == 1 else 'ices'}"
@@ -137,6 +142,30 @@ def _array(name: str, shape: tuple[int, ...], index: tuple[str | int, ...] | Non
         return value[(..., *[None] * columns)] if columns > 0 else value
 
     form = Form(tuple(sorted(sizes.items())), (*shape[len(index) :], 1, 1)[:2])
+    return Expression(form, text, ARRAY, frozenset([name]), compute)
+
+
+def _line(text: str, name: str, shape: tuple[int, ...], index: tuple[str | int, ...]) -> Expression:
+    """The rows or columns of an array with two axes: one, by its number, or each, by a letter."""
+    if len(shape) != 2 or len(index) != 2 or index.count(":") != 1:
+        size = "×".join(map(str, shape))
+        raise InputError(
+            f"{text}: {name} is {size}; ':' stands for all rows or columns of a matrix, as in G[i,:]"
+        )
+    axis = 1 - index.index(":")
+    k, n = index[axis], shape[axis]
+    if isinstance(k, int) and not 1 <= k <= n:
+        raise InputError(f"{text}: {name} has {n} {('rows', 'columns')[axis]}, and no number {k}")
+
+    def compute(arithmetic: Arithmetic, arrays: Mapping[str, Array]) -> Array:
+        value = arrays[name] if len(arrays[name].shape) > 2 else arrays[name][None]
+        value = value if axis == 0 else value.swapaxes(1, 2)  # the lines are rows
+        value = value[:, k - 1 : k] if isinstance(k, int) else value
+        lines = value[:, :, None, :] if axis == 0 else value[:, :, :, None]
+        return lines if isinstance(k, str) and n > 1 else lines[:, 0]
+
+    labels = ((k, n),) if isinstance(k, str) and n > 1 else ()
+    form = Form(labels, (1, shape[1]) if axis == 0 else (shape[0], 1))
     return Expression(form, text, ARRAY, frozenset([name]), compute)
 
 
@@ -460,11 +489,11 @@ class _Reader:
             kind, word = self.next
             if kind == "number":
                 index.append(int(word))
-            elif kind == "name" and word in LETTERS:
+            elif (kind == "name" and word in LETTERS) or word == ":":
                 index.append(word)
             else:
                 raise self._error(
-                    f"the index {word!r} of {name} is no letter from i on, and no number from 1"
+                    f"the index {word!r} of {name} is no letter from i on, no number from 1, and no ':'"
                 )
             self.at += 1
             if self.take(",") is None:

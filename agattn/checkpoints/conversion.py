@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from math import pi
@@ -420,6 +421,14 @@ def convert(
     size = positive_integer(kind, size)
     _refuse(model, kind, size)
     one_of(groups, ("adjacent", "nearest"), "way to choose groups")
+    if groups == "nearest" and kind != "kv_heads":
+        raise InputError(f"{argument('groups')} is for {argument('kv_heads')}; leave it out")
+    if context is not None:
+        positive_integer("context", context)
+        if not any(model.facts.angles):
+            raise InputError(
+                f"{argument('context')} is for rotary positions, which {model.name} has not; leave it out"
+            )
     metrics, tokens = ([IDENTITY] * len(model.blocks), 0) if data is None else _metrics(model, data)
     lines, blocks, slow, pairs = [], [], 0, 0
     for n, (block, metric) in enumerate(zip(model.blocks, metrics, strict=True)):
@@ -433,7 +442,7 @@ def convert(
             )
         )
         pairs = max(pairs, layer.pairs)
-        slow = max(slow, sum(layer.slow) if kind == "kv_heads" else 0)
+        slow = max(slow, sum(layer.slow) if line.bound is None else 0)
     converted = replace(model, blocks=blocks)
     return Conversion(tuple(lines), tokens, kind, size, pairs, slow, converted)
 
@@ -513,20 +522,31 @@ def _metrics(model: Transformer, data: Any) -> tuple[list[Metric], int]:
     if isinstance(data, Mapping):
         if missing := [name for name in names if name not in data]:
             raise InputError(f"the data has no array {missing[0]}; name hidden states 0 to {names[-1]}")
-        states: Iterator[Array] = (np.asarray(data[name], float) for name in names)
+        states: Iterator[Array] = (np.asarray(data[name]) for name in names)
     else:
-        sequences = [np.asarray(row) for row in ([data] if np.ndim(data[0]) == 0 else data)]
-        if not all(row.ndim == 1 and row.dtype.kind in "iu" for row in sequences):
-            raise InputError("data is neither sequences of whole numbers nor hidden states named by layer")
-        states = attention_inputs(model, [row.tolist() for row in sequences])
+        states = attention_inputs(model, _sequences(data))
     metrics, tokens, d = list[Metric](), 0, model.blocks[0]["K"].shape[-1]
-    for X in states:
+    for name, X in zip(names, states, strict=True):
+        if X.ndim < 2 or np.iscomplexobj(X) or not X.size or not np.isfinite(X := X.astype(float)).all():
+            raise InputError(f"the data of layer {name} is no array of finite numbers, tokens × width")
         if X.shape[-1] != d:
             raise InputError(f"the data has width {X.shape[-1]}; {model.name} has {d}")
         X = X.reshape(-1, d)
+        if tokens not in (0, len(X)):
+            raise InputError(f"the data of layer {name} is of {len(X)} tokens, and before of {tokens}")
         metrics.append(Metric.of(X))
         tokens = len(X)
     return metrics, tokens
+
+
+def _sequences(data: Any) -> list[list[int]]:
+    """Token ids, of one text or of several."""
+    rows = [*data] if np.iterable(data) else []
+    with suppress(ValueError):  # of lists of several lengths
+        sequences = [np.asarray(row) for row in ([rows] if {*map(np.ndim, rows)} == {0} else rows)]
+        if sequences and all(row.ndim == 1 and row.dtype.kind in "iu" for row in sequences):
+            return [row.tolist() for row in sequences]
+    raise InputError("data is neither sequences of whole numbers nor hidden states named by layer")
 
 
 def write_conversion(like: str | Path, conversion: Conversion, out: str | Path) -> bool:

@@ -96,6 +96,7 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     biases: dict[str, Switch] = {}  #: by the letters of the matrices
     qk_norm: Switch = Switch()
     alibi: Switch = Switch()
+    rotary: Switch = Switch(default=True)  #: whether positions that are rotary are there
     multi_query: Switch = Switch()
     layout: str = ""
     output_gate: bool = False
@@ -108,7 +109,8 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def read(self) -> set[str]:
         """The keys that are read."""
-        switches = [self.causal, self.qk_norm, self.alibi, self.multi_query, *self.biases.values()]
+        switches = [self.causal, self.qk_norm, self.alibi, self.rotary, self.multi_query]
+        switches += self.biases.values()
         own = {name for names in self.keys.values() for name in names} | {self.relative}
         own |= {key for switch in switches for key in (switch.key, switch.unless)}
         return (own | {"layer_types", "rope_scaling", "rope_parameters"}) - {""}
@@ -181,7 +183,7 @@ def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
     own = dict(tables[name])
     keys = own.get("keys", {})
     own["keys"] = {role: [names] if isinstance(names, str) else names for role, names in keys.items()}
-    switches = ("causal", "qk_norm", "alibi", "multi_query")
+    switches = ("causal", "qk_norm", "alibi", "rotary", "multi_query")
     own |= {name: _switch(own[name]) for name in switches if name in own}
     if "biases" in own:
         own["biases"] = {letters: _switch(given) for letters, given in own["biases"].items()}

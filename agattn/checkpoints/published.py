@@ -300,7 +300,8 @@ class _Configuration:
 
     def published(self) -> Published:
         """What is read."""
-        family, needed = self.family, ("width", "heads", "layers", "kv_latent", "rank", "value_rank")
+        family = self.family
+        needed = ("width", "heads", "layers", "kv_latent", "rank", "value_rank", "types", "indices")
         roles = [role for role in needed if role in family.keys]
         missing = [" or ".join(family.keys[role]) for role in roles if self.given(role)[1] is None]
         if "q_latent" in family.keys and not any(name in self.table for name in family.keys["q_latent"]):
@@ -370,9 +371,11 @@ class _Configuration:
                     f"layer_types has {shown(kind)}, which is not known; known are {', '.join(words)}"
                 )
         regular: list[str] | None = None
-        says = [name for role in ("period", "cycle") for name in self.family.keys.get(role, ())]
+        makers = {"period": self._periodic, "cycle": self._cyclic, "indices": self._indexed}
+        role = next((role for role in makers if role in self.family.keys), "")
+        says = self.family.keys.get(role, ())
         if says and (listed is None or any(name in self.table for name in says)):
-            regular = self._periodic(number) if "period" in self.family.keys else self._cyclic(number)
+            regular = makers[role](number)
         elif "full_period" in self.family.keys and listed is None:
             period = self.needed("full_period")
             regular = ["sliding_attention" if n % period else "full_attention" for n in range(1, number + 1)]
@@ -394,6 +397,13 @@ class _Configuration:
         fits = isinstance(cycle, (list, tuple)) and cycle and all(isinstance(x, str) for x in cycle)
         refuse_unless(bool(fits), name, cycle, "a list such as ['recurrent', 'attention']")
         return [cycle[n % len(cycle)] for n in range(number)]
+
+    def _indexed(self, number: int) -> list[str]:
+        """Layers of attention at the places that are named, from 0."""
+        name, places = self.given("indices")
+        fits = isinstance(places, (list, tuple)) and all(type(n) is int and 0 <= n < number for n in places)
+        refuse_unless(fits, name, places, f"a list of numbers from 0 to {number - 1}")
+        return ["full_attention" if n in places else "mamba" for n in range(number)]
 
     def kv_heads(self, number: int, heads: int) -> list[int | None]:
         """Of each layer the sets of keys and values; ``None`` for a layer without attention."""
@@ -447,6 +457,8 @@ class _Configuration:
         """How positions enter."""
         if self.family.alibi.of(self.table):
             return "ALiBi"
+        if self.family.positions == "rotary" and not self.family.rotary.of(self.table):
+            return "none"
         return self.family.positions
 
     def pairs(self, kind: str, rank: int) -> int:

@@ -145,7 +145,7 @@ class TransformerDimension(Result, name="dimension"):
         """The whole model, or what the file lacks for it."""
         if self.model is not None:
             return self.model.sheet().parts
-        return [Note(f"The whole model is not counted: the file lacks {', '.join(self.missing)}.")]
+        return [Note(f"The whole model is not counted; missing: {', '.join(self.missing)}.")]
 
     def _stack(self) -> Table:
         """The bounds of the stack."""

@@ -171,7 +171,7 @@ def stored(
     for name, wanted in model.only_if.items():
         if (value := table.get(name, wanted)) != wanted:
             lacks.append(f"a description of {name} = {shown(value)}")
-    for name in ("clip_qkv", "add_cross_attention"):
+    for name in ("clip_qkv", "add_cross_attention", "block_configs"):
         if table.get(name):
             lacks.append(f"a description of {name} = {shown(table[name])}")
     qk_norm = model.qk_norm if family.qk_norm.of(table) else ""
@@ -209,14 +209,7 @@ def stored(
 # Parameters -------------------------------------------------------------------------------------------------
 
 
-class ArrayKind(Result):
-    """The arrays of a kind."""
-
-    kind: Key[str, "What the arrays are."]
-    number: Key[Count, "Their entries, in all layers together."]
-
-
-def parameters(m: Stored) -> tuple[ArrayKind, ...]:
+def parameters(m: Stored) -> dict[str, int]:
     """The entries of all arrays, by kind."""
     d, a, b = m.dim, m.rank, m.value_rank
     layers = sum(kind.layers for kind in m.attention)
@@ -247,7 +240,7 @@ def parameters(m: Stored) -> tuple[ArrayKind, ...]:
         "unembedding": m.vocabulary * d * (m.model.unembedding and not m.tied),
         "bias of the unembedding": m.vocabulary * m.model.unembedding_bias,
     }
-    return tuple(ArrayKind(kind, number) for kind, number in counts.items() if number)
+    return {kind: number for kind, number in counts.items() if number}
 
 
 # The group --------------------------------------------------------------------------------------------------
@@ -391,7 +384,7 @@ CHECKED = (
 class WholeModel(Result):
     """How many parameters of a whole model count."""
 
-    parameters: Key[tuple[ArrayKind, ...], "The entries of all arrays, by kind."]
+    parameters: Key[Mapping[str, Count], "The entries of all arrays in all layers, by kind."]
     redundant: Key[tuple[Rewrites, ...], "What changes no function: the dimensions of orbits, by kind."]
     checked: Key[
         bool, "Whether ranks at small sizes, numerical, found no other redundancy in models of this type."
@@ -401,7 +394,7 @@ class WholeModel(Result):
     @key
     def total(self) -> Count:
         """The entries of all arrays together."""
-        return sum(part.number for part in self.parameters)
+        return sum(self.parameters.values())
 
     @key
     def upper_bound(self) -> Count:
@@ -414,7 +407,7 @@ class WholeModel(Result):
 
     def sheet(self) -> Sheet:
         """Arrays by kind beside the group by kind."""
-        arrays: list[tuple[Cell, ...]] = [(part.kind, part.number) for part in self.parameters]
+        arrays: list[tuple[Cell, ...]] = [*self.parameters.items()]
         groups: list[tuple[Cell, ...]] = [(part.group, part.on, part.dimension) for part in self.redundant]
         arrays.append(("all", self.total))
         groups.append(("all", "", self.total - self.upper_bound))

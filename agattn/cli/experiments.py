@@ -44,8 +44,9 @@ def study(
     """Ask one question, or several, about all architectures of a grid; print a table of the answers.
 
     Grids that ship have names: audit, every claim about small layers; atlas, dimensions of small networks;
-    zoo, models of all kinds. With --json, or -O x.jsonl, each answer is one JSON document on a line (JSON
-    Lines). Jobs that are done are kept. After an interrupt the same command goes on where it stopped.
+    zoo, models of all kinds; published, whole published models. With --json, or -O x.jsonl, each answer is
+    one JSON document on a line (JSON Lines). Jobs that are done are kept. After an interrupt the same command
+    goes on where it stopped.
 
     Args:
         part: only every N-th job, from the K-th on.
@@ -70,7 +71,7 @@ def study(
     if report is not None:
         check_report(report, "Study of")
     lines: list[Any] = []
-    rows: list[tuple[str, str, str, str]] = []
+    rows: list[Any] = []
 
     def write(line: Any) -> list[str]:
         rows.append(row(line))

@@ -400,7 +400,7 @@ def _smallest(ideal: Ideal) -> Ideal:
 
 
 def _is_regular(ideal: Ideal, installation: Installation) -> bool | None:
-    """Whether the ideal is whole by the theorem on regular elements on the page on equations; None if open.
+    """Whether the ideal is whole by a regular element (docs/layer/equations/whole-ideal-proofs.md); or None.
 
     It takes all equations to a degree in which they cut out M̄ as a set. Modulo the prime there must be as
     many equations in each degree as over ℚ, and their gradients at all strata where not both ranks are at

@@ -23,10 +23,19 @@ from itertools import combinations, compress, product
 from typing import Any
 
 from agattn.architectures import SingleLayer
-from agattn.architectures.model_file import architecture_of
 from agattn.claims import CLAIMS
 from agattn.errors import InputError
-from agattn.experiments.studies.jobs import TOGETHER, Line, canonical, counted, summary, words, written
+from agattn.experiments.studies.jobs import (
+    TOGETHER,
+    Line,
+    StudyLines,
+    canonical,
+    counted,
+    summary,
+    words,
+    written,
+)
+from agattn.experiments.studies.published import subject_of
 from agattn.reports.document import Attachment, Block, Document, Folded, Picture, Text, sections
 from agattn.reports.drawing import as_file
 from agattn.reports.study_figures import EVIDENCES, MARKS, draw_dimensions, draw_verdicts
@@ -50,7 +59,7 @@ class Entry:
     @cached_property
     def architecture(self) -> Any:
         """What it is about."""
-        return architecture_of(self.line["architecture"])
+        return subject_of(self.line["architecture"])
 
     @property
     def name(self) -> str:
@@ -307,7 +316,8 @@ def _picture(file: str, draw: Callable[[], Any], alternative: str, caption: str)
 
 def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
     """Dimensions beside what the formulas give, where a formula fails, and what is not proved."""
-    answered = [entry for entry in entries if entry.result]
+    published = tuple(entry.line for entry in entries if "model" in entry.result)
+    answered = [entry for entry in entries if "architecture" in entry.result]
     compared = [entry for entry in answered if entry.result["paper"]]  # for models there is no formula
     holding = [entry for entry in compared if entry.result["paper"]["hypotheses_hold"]]
     formulas = {
@@ -342,6 +352,7 @@ def _dimension(entries: Sequence[Entry], pictures: bool) -> Values:
             ("network", "parameters", "dimension", "evidence", *formulas_of, "upper bound"),
             [_dimension_row(entry.name, entry.result) for entry in answered],
         ),
+        "published": StudyLines(published).sheet().parts if published else (),
         "observed": _table(
             "Dimensions that are observed, not proved",
             ("network", "observed", "evidence", "proved interval", "chance of an error"),

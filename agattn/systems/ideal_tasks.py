@@ -324,7 +324,7 @@ def _numbers_of_resultants(layer: SingleLayer) -> dict[str, Any]:
 
 
 def _families_are_all(problem: Problem) -> bool:
-    """Whether the named families give all equations of degree at most 4, as on the page on equations.
+    """Whether the named families give all equations of degree at most 4 (docs/layer/equations/names.md).
 
     For d = 4 the partial derivatives of forms give further quartics; for d = 3 < d' minors may do so.
     """

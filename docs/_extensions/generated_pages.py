@@ -251,7 +251,8 @@ ROLES = {
     "q_latent": "latent of queries", "rank": "rows of keys", "value_rank": "rows of values",
     "fraction": "part of the rows that turn", "turned": "rows that turn",
     "period": "attention in each so many layers", "offset": "the first layer of attention",
-    "cycle": "types of layers, again and again", "full_period": "a layer without window in each so many",
+    "cycle": "types of layers, again and again", "indices": "layers of attention, from 0",
+    "types": "the type of each layer", "full_period": "a layer without window in each so many",
     "turns": "layers whose keys turn", "no_rope_period": "a layer without positions in each so many",
     "kv_by_layer": "sets of keys and values by layer", "blocks": "heads that share keys, by layer",
 }  # fmt: skip
@@ -263,6 +264,7 @@ def switches_of(family: Family) -> Iterator[tuple[str, Switch]]:
         "one set of keys and values": family.multi_query,
         "QK-norm": family.qk_norm,
         "ALiBi": family.alibi,
+        "rotary positions": family.rotary,
     }
     named |= {f"biases of {letters}": switch for letters, switch in family.biases.items()}
     named["causal"] = family.causal

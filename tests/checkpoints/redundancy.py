@@ -1,16 +1,13 @@
 """The group of a whole model against the kernel of the Jacobian of its logits, at small sizes.
 
-``python -m tests.checkpoints.redundancy`` prints the table of the page on whole models, and with
-``published`` that of published ones. The Jacobian is taken
-by complex steps, f'(θ) = Im f(θ + ih)/h with h = 10⁻³⁰, so that no digits are lost; its rank is where the
-singular values fall by the largest factor, which is printed: numerical, not proved. The tangents of the group
-are written here a second time, array by array, apart from the formulas of the program.
+``python -m tests.checkpoints.redundancy`` prints the table of the page of proofs on whole models. The
+Jacobian is taken by complex steps, f'(θ) = Im f(θ + ih)/h with h = 10⁻³⁰, so that no digits are lost; its
+rank is where the singular values fall by the largest factor, which is printed: numerical, not proved. The
+tangents of the group are written here a second time, array by array, apart from the formulas of the program.
 """
 
 import itertools
-import json
 import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -499,22 +496,7 @@ def compared(name):
     return result.total - unused, said, int(number), size, gap, moved.max() / np.linalg.norm(J, 2)
 
 
-def published():
-    """The table of published models: parameters, and how many are redundant."""
-    configs = json.loads(Path(__file__).with_name("whole.json").read_text())
-    yield "| model | parameters | redundant, at least | of a thousand | count, at most |"
-    yield "| --- | --- | --- | --- | --- |"
-    for name, config in configs.items():
-        model = ag.dimension(ag.from_config(config)).model
-        redundant = model.total - model.upper_bound
-        share = f"{1000 * redundant / model.total:.2f}"
-        yield f"| {name} | {model.total:,} | {redundant:,} | {share} | {model.upper_bound:,} |"
-
-
 def main(names):
-    if names == ["published"]:
-        print("\n".join(published()))
-        return
     print("| model | parameters | the program | rank of the tangents | kernel of the Jacobian | gap |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in names or MODELS:

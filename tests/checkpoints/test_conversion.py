@@ -207,8 +207,14 @@ def test_data_is_hidden_states_or_tokens(tmp_path):
         convert(model, kv_heads=2, data={"0": np.ones((9, 5)), "1": np.ones((9, 5))})
     with pytest.raises(InputError, match=r"the data has no array 1; name hidden states 0 to 1"):
         convert(model, kv_heads=2, data={"0": states["0"], "2": states["0"]})
-    with pytest.raises(InputError, match=r"neither sequences of whole numbers nor hidden states"):
-        convert(model, kv_heads=2, data=states["0"])
+    for bad in (states["0"], [], 3, ["words"], [[1.5]], [[[1, 2], [3]]], [[]]):
+        with pytest.raises(InputError, match=r"neither sequences of whole numbers nor hidden states"):
+            convert(model, kv_heads=2, data=bad)
+    for bad in (np.full((6, 24), np.nan), np.ones(24), np.ones((0, 24)), 1j * np.ones((6, 24))):
+        with pytest.raises(InputError, match="data of layer 1 is no array of finite numbers, tokens × width"):
+            convert(model, kv_heads=2, data=states | {"1": bad})
+    with pytest.raises(InputError, match="data of layer 1 is of 5 tokens, and before of 6"):
+        convert(model, kv_heads=2, data=states | {"1": states["1"][1:]})
 
 
 def test_bad_input(tmp_path):
@@ -226,8 +232,15 @@ def test_bad_input(tmp_path):
             convert(model, **none_or_two)
     with pytest.raises(InputError, match=r"normalizes queries and keys"):
         convert(tiny.tiny("qwen3", tmp_path / "qwen3"), kv_heads=1)
+    gpt2 = read_transformer(tiny.tiny("gpt2", tmp_path / "gpt2"))
     with pytest.raises(InputError, match=r"latent is 99; it must be from 1 to 24"):
-        convert(tiny.tiny("gpt2", tmp_path / "gpt2"), latent=99)
+        convert(gpt2, latent=99)
+    with pytest.raises(InputError, match="groups is for kv_heads; leave it out"):
+        convert(gpt2, latent=3, groups="nearest")
+    with pytest.raises(InputError, match=r"context is for rotary positions, which .*gpt2 has not"):
+        convert(gpt2, kv_heads=2, context=9)
+    with pytest.raises(InputError, match="context is 0"):
+        convert(model, kv_heads=2, context=0)
 
 
 def test_the_table_says_what_is_optimal_and_what_is_not_claimed(tmp_path):

@@ -94,6 +94,32 @@ def test_the_numbers_of_published_files_are_those_of_a_formula(name):
     assert "keys that are not known here" not in said(config)
 
 
+@pytest.mark.parametrize(
+    ("name", "changed", "message"),
+    [
+        ("bamba-9b", {"attn_layer_indices": None}, "'bamba' lacks attn_layer_indices, which bamba has"),
+        (
+            "bamba-9b",
+            {"attn_layer_indices": [9, 32]},
+            "it must be a list of numbers from 0 to 31",
+        ),
+        ("bamba-9b", {"layer_types": ["mamba"] * 32}, "layer_types and attn_layer_indices name other layers"),
+        ("granite-4.0-h-tiny", {"layer_types": None}, "'granitemoehybrid' lacks layer_types"),
+    ],
+)
+def test_hybrid_models_say_which_layers_are_attention(name, changed, message):
+    with pytest.raises(InputError, match=message):
+        ag.from_config(PUBLISHED[name][1] | changed)
+
+
+def test_what_is_beside_the_attention_of_hybrid_models_is_named():
+    assert "29 of 32 layers, which are no attention (Mamba)" in said(PUBLISHED["bamba-9b"][1])
+    assert "a Mamba layer beside the attention of each layer" in said(PUBLISHED["falcon-h1-0.5b"][1])
+    granite = ag.from_config(PUBLISHED["granite-4.0-h-tiny"][1] | {"position_embedding_type": "rope"})
+    assert granite.kinds[0].rotary_pairs == 64
+    assert granite.lacks == ("a description of whole models of the type granitemoehybrid",)
+
+
 def test_layers_of_several_kinds():
     """Nemotron's blocks: groups of 8 and 16 heads, a layer without attention, and one that is linear."""
     whole = {"no_op": False, "replace_with_linear": False}
@@ -189,7 +215,7 @@ def test_each_family_is_read(name):
     """From its sizes alone; without one of those that are needed it is refused, and the key is named."""
     family = families()[name]
     values = {"width": 64, "kv_latent": 16, "q_latent": 16, "rank": 8, "value_rank": 8}
-    values |= {"heads": 8, "layers": 8}
+    values |= {"heads": 8, "layers": 8, "types": ["mamba", "attention"] * 4, "indices": [1, 4]}
     config = {family.keys[role][0]: value for role, value in values.items() if role in family.keys}
     if "cycle" in family.keys:
         config[family.keys["cycle"][0]] = ["recurrent", "attention"]
@@ -200,8 +226,9 @@ def test_each_family_is_read(name):
     config["model_type"] = family.models[0]
     found = ag.from_config(config)
     assert (found.family, found.dim, found.heads, found.rank) == (name, 64, 8, 8)
-    assert found.rotary == (family.positions == "rotary" and not family.alibi.default)
-    for role in ("width", "kv_latent", "q_latent", "rank", "value_rank"):
+    turns = family.rotary.default and not family.alibi.default
+    assert found.rotary == (family.positions == "rotary" and turns)
+    for role in ("width", "kv_latent", "q_latent", "rank", "value_rank", "types", "indices"):
         if role in family.keys:
             key = family.keys[role][0]
             with pytest.raises(InputError, match=f"lacks .*{key}"):

@@ -6,14 +6,18 @@ from time import process_time
 
 import numpy as np
 import pytest
-from redundancy import MODELS, SEEDS, compared, general, jacobian, orbit, published, stored
+from redundancy import MODELS, SEEDS, compared, general, jacobian, orbit, stored
 
 import agattn as ag
 from agattn.checkpoints.published import from_config
 from agattn.checkpoints.whole_model import CHECKED, models, whole_model
+from agattn.experiments.studies.grid import grid_text, read_grid
 
 HERE = Path(__file__).parent
-WHOLE = json.loads((HERE / "whole.json").read_text())
+WHOLE = {
+    job.architecture.name: dict(job.architecture.config)
+    for job in read_grid(grid_text(Path("published"))).jobs
+}
 ATTENTION = json.loads((HERE / "configs.json").read_text())
 
 #: Parameters as they were published: those of the files, but for BERT's pooler, and Gemma's buffers.
@@ -124,7 +128,7 @@ def test_layers_that_are_no_attention_are_counted_apart():
         "shared_expert_intermediate_size": 512,
     }  # fmt: skip
     model = ag.dimension(from_config(ATTENTION["qwen3-next"] | more)).model
-    counts = {part.kind: part.number for part in model.parameters}
+    counts = model.parameters
     assert counts["queries"] == counts["output gates"] == 12 * 16 * 256 * 2048
     assert counts["experts"] == 48 * 3 * 513 * 512 * 2048
     groups = {(part.group, part.on): part.dimension for part in model.redundant}
@@ -140,8 +144,3 @@ def test_models_that_were_checked_are_those_of_the_table():
     for name, checked in (("llama", True), ("glm", False)):
         stored = from_config(llama | {"model_type": name}).stored
         assert stored is not None and whole_model(stored).checked == checked
-
-
-def test_the_page_has_the_table_of_published_models():
-    page = (HERE.parents[1] / "docs" / "networks" / "whole-models.md").read_text(encoding="utf-8")
-    assert "\n".join(published()) in page

@@ -6,7 +6,7 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.claims import LAYER_CLAIMS as CLAIMS
-from agattn.claims.claim import Finding, Findings
+from agattn.claims.claim import SECTION_3_2, Finding, Findings
 from agattn.claims.ideal import EQUATIONS, HILBERT_VALUES, NUMBERS, PRODUCTS
 from agattn.claims.learning_coefficients import NORMAL_FORMS, SOFTMAX_FORMS
 from agattn.claims.strata import FACTORIZATION, _facts, _judge_boundary
@@ -494,3 +494,27 @@ def test_a_tangent_space_is_known_for_one_reason(upper, gradients, reason):
     known = {TANGENTS: {S122: Tangent(5, 5, upper)}} | ({IDEAL: TRUE[IDEAL]} if gradients else {})
     found = _facts(LAYER, S122, 5, findings(known, [IDEAL] * (not gradients)))
     assert (found.singular, found.reason) == (False, reason)
+
+
+def test_what_section_3_2_says_of_one_dimensional_tokens():
+    """Its claims assume d ≥ 2 here; without this, those that fail are those about a linear space."""
+    line = SingleLayer(1, 2)
+
+    def holds(claim):
+        native = [task for task in claim.tasks if task.native]
+        found = {task: Finding(task.native(line), Evidence.PROVED, ("native",), (), 0) for task in native}
+        return claim.judge(line, Findings(found, {})).holds
+
+    section = [claim for claim in CLAIMS.values() if claim.hypotheses == SECTION_3_2]
+    assert all(claim.failing_hypotheses(line) == ["d ≥ 2"] for claim in section)
+    assert {claim.id: holds(claim) for claim in section} == {
+        "theorem-3.4.closed": True,
+        "theorem-3.4.boundary": False,
+        "theorem-3.4.singular": False,
+        "corollary-A.1": True,
+        "corollary-A.2": True,
+        "lemma-A.3": False,
+        "corollary-A.4": False,
+        "proposition-A.5": True,
+        "corollary-A.6": True,
+    }

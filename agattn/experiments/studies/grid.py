@@ -34,6 +34,7 @@ from agattn.claims.claim import ids_named, no_claim
 from agattn.engines.catalogue import engine_name
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.experiments.studies.jobs import QUESTIONS, TOGETHER, Job
+from agattn.experiments.studies.published import PublishedModel
 from agattn.files import about, parsed, read_text
 from agattn.limits import Limits, limits, takes
 from agattn.verification.verify import CHOICES
@@ -52,16 +53,23 @@ _KINDS: dict[str, tuple[type[Any], str, str]] = {
     "layers": (SingleLayer, "LAYER_CLAIMS", "[layers]"),
     "networks": (DeepNetwork, "NETWORK_CLAIMS", "[[networks]]"),
     "models": (Network, "MODEL_CLAIMS", "[[models]]"),
+    "configurations": (PublishedModel, "", "[[configurations]]"),
 }
 _SETTINGS = tuple(dict.fromkeys(chain(*(question.settings for question in QUESTIONS.values()))))
 _RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.\s*(\w+)\s*)?")
 _DIGITS = "[0-9]{1,18}"
 
 Table = dict[str, Any]
-_PATTERNS = {"dims": "[[4, 3, 4]]", "ranks": "[[2, 2]]", "heads": "[[1, 2]]"}
+_PATTERNS = {
+    "dims": "[[4, 3, 4]]",
+    "ranks": "[[2, 2]]",
+    "heads": "[[1, 2]]",
+    "name": '"gpt2"',
+    "config": '{ model_type = "gpt2", n_embd = 768 }',
+}
 
 #: The grids that ship, by name.
-NAMES = ("audit", "atlas", "zoo")
+NAMES = ("audit", "atlas", "zoo", "published")
 _FOLDER = resources.files("agattn.experiments.studies")
 
 
@@ -121,7 +129,9 @@ def read_grid(text: str, given: Mapping[str, Any] | None = None) -> Grid:
     _check_settings(shared)
     blocks = [_Block.read(kind, *block, asks, shared) for kind in _KINDS for block in _blocks(table, kind)]
     if not blocks:
-        raise InputError("the grid names no architecture; add [layers], [[networks]] or [[models]]")
+        raise InputError(
+            "the grid names no architecture; add [layers], [[networks]], [[models]] or [[configurations]]"
+        )
     every = dict.fromkeys(ask for block in blocks for ask in block.asks)
     for ask in every:
         if len(every) > 1 and ask not in TOGETHER:
@@ -414,10 +424,24 @@ def _models(name: str, block: Table, limit: _Limit) -> list[Architecture]:
     return [model.as_network() or model]
 
 
-_READ: dict[str, Callable[[str, Table, _Limit], Sequence[Architecture]]] = {
+def _configurations(name: str, block: Table, limit: _Limit) -> list[PublishedModel]:
+    """One published model, with the keys of its ``config.json``."""
+    limit.check(name, 1)
+    _check_keys(block, ("name", "config"), name, ("name", "config"))
+    for key, kind in (("name", str), ("config", dict)):
+        if not isinstance(block[key], kind):
+            raise _bad(f"{name}: {key}", block[key], f"write {key} = {_PATTERNS[key]}")
+    with about(name):
+        model = PublishedModel.of(**block)
+        _ = model.whole
+    return [model]
+
+
+_READ: dict[str, Callable[[str, Table, _Limit], Sequence[Architecture | PublishedModel]]] = {
     "layers": _layers,
     "networks": _networks,
     "models": _models,
+    "configurations": _configurations,
 }
 _READERS: dict[str, Callable[[str, object, _Limit], Sequence[Any]]] = {
     "dims": _sequences,

@@ -31,12 +31,14 @@ import agattn
 from agattn._version import __version__
 from agattn.architectures import Architecture, DeepNetwork, Network, SingleLayer, as_layer
 from agattn.architectures.composition import check_depth
-from agattn.architectures.model_file import STUDIED, AnyArchitecture, architecture_of
+from agattn.architectures.model_file import STUDIED
+from agattn.checkpoints.transformers import TransformerDimension, transformer_dimension
 from agattn.claims.network_dimension import DimensionByPaper, with_paper
 from agattn.engines.catalogue import ENGINES, engine_named
 from agattn.engines.locate import locate
 from agattn.errors import AgattnError, EngineNotFoundError, InputError, in_shell, was_interrupted
 from agattn.evidence import Evidence, Strings, weakest
+from agattn.experiments.studies.published import AnySubject, PublishedModel, subject_of
 from agattn.files import about
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.lie_algebra import LinearSymmetries, linear_symmetries
@@ -44,7 +46,7 @@ from agattn.geometry.ideal.ideal import Ideal, compute_ideal
 from agattn.geometry.ideal.model_ideal import ModelIdeal, compute_model_ideal
 from agattn.geometry.variety.coefficient_map import MOST_TERMS, coefficient_map
 from agattn.limits import Limits, limited, limits, silent
-from agattn.sheet.data import Sheet, Table, Wide
+from agattn.sheet.data import Cell, Sheet, Table, Wide
 from agattn.sheet.result import (
     UNSET,
     Count,
@@ -112,6 +114,13 @@ def _equations(architecture: Any, max_degree: int) -> Ideal | ModelIdeal:
     return compute_model_ideal(source, max_degree, dimension=proved)
 
 
+def _dimension(subject: Any) -> DimensionByPaper | TransformerDimension:
+    """The dimension of a network or a model, or what the config of a published one says."""
+    if isinstance(subject, PublishedModel):
+        return transformer_dimension(subject.published)
+    return with_paper(dimension(subject))
+
+
 class StudyQuestion(NamedTuple):
     """What can be asked.
 
@@ -139,9 +148,9 @@ QUESTIONS = {
     "verify": StudyQuestion(VerifyAsked, _ALL, (Report,)),
     "dimension": StudyQuestion(
         DimensionAsked,
-        (DeepNetwork, Network),
-        (DimensionByPaper,),
-        lambda network, _: with_paper(dimension(network)),
+        (DeepNetwork, Network, PublishedModel),
+        (DimensionByPaper, TransformerDimension),
+        lambda subject, _: _dimension(subject),
     ),
     "symmetries": StudyQuestion(
         SymmetriesAsked, _ALL, (LinearSymmetries,), lambda network, _: linear_symmetries(network)
@@ -162,7 +171,7 @@ class Job:
     ``QUESTIONS`` says what can be asked about which; ``"strata"`` about layers with t ≥ 2.
     """
 
-    architecture: Architecture
+    architecture: Architecture | PublishedModel
     ask: str
     claims: tuple[str, ...] = ()  #: for ``verify``; none for all claims about such architectures
     engine: str = "native"  #: for ``verify``, as :func:`agattn.verify` takes it
@@ -247,7 +256,7 @@ def _fingerprint() -> str:
 
 def _code(root: Path) -> list[Path]:
     above = ("cli", "reports")
-    files = (path for path in root.rglob("*") if path.suffix in (".py", ".j2"))
+    files = (path for path in root.rglob("*") if path.suffix in (".py", ".j2", ".toml"))
     return sorted(path for path in files if path.relative_to(root).parts[0] not in above)
 
 
@@ -304,7 +313,11 @@ class StudyLine(Result, name="study", one_of=("result", "error")):
         "What was asked, and the settings on which the answer depends.",
         Written(Union[tuple(question.asked for question in QUESTIONS.values())]),  # noqa: UP007 -- of many
     ]
-    architecture: Key[Mapping[str, Any], STUDIED, Written(AnyArchitecture)]
+    architecture: Key[
+        Mapping[str, Any],
+        f"{STUDIED.removesuffix('.')}; or a published model: its name, and the config.",
+        Written(AnySubject),
+    ]
     versions: Key[
         Mapping[str, str],
         "The version of agattn, a fingerprint of its code, and the versions of engines that may be used.",
@@ -380,7 +393,7 @@ def _evidence(ask: str, result: Mapping[str, Any]) -> str:
         return weakest(Evidence(degree["evidence"]) for degree in result["degrees"]).value
     if ask == "strata":
         return "proved" if all(row["singular"] is not None for row in result["strata"]) else "undecided"
-    return result["evidence"] or "bounds"
+    return "proved" if "model" in result else result["evidence"] or "bounds"
 
 
 def summary(line: Mapping[str, Any]) -> str:
@@ -400,6 +413,9 @@ def summary(line: Mapping[str, Any]) -> str:
         equations = ", ".join(f"{many} of degree {n}" for n, many in counts.items() if many) or "none"
         dense = result["dimension"] == result["ambient"]
         return equations + (" in any degree" if dense else f", to degree {max(counts)}")
+    if "model" in result:
+        total, most = result["model"]["total"], result["model"]["upper_bound"]
+        return f"{most} of {total} parameters count, at most"
     interval = f"from {result['lower_bound']} to {result['upper_bound']}"
     if result["dimension"] is None:
         return interval
@@ -417,21 +433,39 @@ def _verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(parts)
 
 
-def row(line: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The row of a line in the table of a study: the architecture, the question, the answer, the evidence."""
+#: The columns of the table of a study; and of that about published models.
+_COLUMNS = ("architecture", "asked", Wide("answer"), "evidence")
+_OF_PUBLISHED = ("family", "model", "parameters", "redundant ≥", "per mille", "evidence")
+
+
+def row(line: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """The row of a line in the table of a study: the architecture, the question, the answer, the evidence.
+
+    Of a published model: its family and name, its parameters, how many are redundant, and the evidence.
+    """
     text, ask, result = summary(line), line["job"]["ask"], line.get("result", {})
+    name = subject_of(line["architecture"]).name
+    if "model" in result:
+        total = result["model"]["total"]
+        redundant = total - result["model"]["upper_bound"]
+        share = f"{1000 * redundant / total:.2f}"
+        return result["config"]["family"], name, total, redundant, share, words(line)[0]
     paper = result.get("paper")
     if paper and result["predicted"] != result["dimension"]:
         text += f"; general formula: {result['predicted']}"
     elif paper and paper["defect"]:
         text += f"; HMK: {paper['value']}"
     evidence = "" if result and ask == "verify" else words(line)[0]
-    return architecture_of(line["architecture"]).name, ask, text, evidence
+    return name, ask, text, evidence
 
 
-def rows_sheet(rows: Sequence[tuple[str, str, str, str]]) -> Sheet:
-    """The table that a study shows."""
-    return Sheet("", (Table("", ("architecture", "asked", Wide("answer"), "evidence"), tuple(rows)),))
+def rows_sheet(rows: Sequence[tuple[Cell, ...]]) -> Sheet:
+    """The table that a study shows; published models have one of their own."""
+    tables = [
+        Table(caption, columns, tuple(row for row in rows if len(row) == len(columns)))
+        for caption, columns in (("", _COLUMNS), ("Published models", _OF_PUBLISHED))
+    ]
+    return Sheet("", tuple(table for table in tables if table.rows) or (tables[0],))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -530,13 +564,20 @@ def _checked(row: str, where: str) -> Line:
         if result is not None:
             ask = line["job"]["ask"]
             check_one_of(QUESTIONS[ask].results, named(ask, result))
-        if architecture_of(line["architecture"]).as_json() != line["architecture"]:
+        subject = subject_of(line["architecture"])
+        if subject.as_json() != line["architecture"]:
             raise InputError("its architecture is not a layer, a network or a model")
-        if result is not None and result["architecture"] != line["architecture"]:
+        if result is not None and not _is_about(result, subject):
             raise InputError("its result is about another architecture")
         if line["key"] != key_of(line["job"], line["architecture"], line["versions"]):
             raise InputError("its key is not that of its job")
     return dict(line)
+
+
+def _is_about(result: Mapping[str, Any], subject: Any) -> bool:
+    if isinstance(subject, PublishedModel):
+        return subject.is_answered(result)
+    return bool(result.get("architecture") == subject.as_json())
 
 
 def named(schema: str, document: Any) -> Any:

@@ -22,7 +22,6 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from agattn.architectures.model_file import architecture_of
 from agattn.engines.process import work_folder
 from agattn.errors import InputError, needs
 from agattn.experiments.studies.cache import Cache
@@ -38,6 +37,7 @@ from agattn.experiments.studies.jobs import (
     perform,
     versions_for,
 )
+from agattn.experiments.studies.published import subject_of
 from agattn.limits import limits, steps, takes
 from agattn.workers import end_with_parent
 
@@ -302,7 +302,7 @@ def study_grid(
     Args:
         grid: the path of a TOML file, or its text; ``agattn study --example`` prints one. Or the name of a
             grid that ships: ``"audit"``, every claim about small layers; ``"atlas"``, dimensions of small
-            networks; ``"zoo"``, models of all kinds.
+            networks; ``"zoo"``, models of all kinds; ``"published"``, whole published models.
         workers: processes on this machine; 1 means this process alone.
         part: ``"K/N"``: only every N-th job, from the K-th on.
         keep: a folder in which finished jobs are kept and looked up; nothing is kept by default.
@@ -338,5 +338,5 @@ def study_grid(
     by_dask = partial(local_processes, workers) if workers > 1 else None
     cache = None if keep is None else Cache(Path(keep))
     lines = study(jobs, None, by_dask, cache, fresh=fresh, retry_open=retry_undecided)
-    done = steps(lines, len(jobs), lambda line: str(architecture_of(line["architecture"])))
+    done = steps(lines, len(jobs), lambda line: str(subject_of(line["architecture"])))
     return StudyLines(tuple(done))

@@ -211,6 +211,11 @@ def by_products(architecture: Architecture, bounds: Bounds) -> Bound | None:
     return products_bound(architecture)
 
 
+def by_outputs(architecture: Architecture, bounds: Bounds) -> Bound | None:
+    """The rank at weights of a bilinear layer that are spread over its outputs."""
+    return None if bounds.exact else theorems.at_least(architecture)
+
+
 def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The dimensions of the layers, less those of the groups between them."""
     sides = None if bounds.exact else stacks.cut(architecture)
@@ -285,6 +290,7 @@ AT_ANY_SIZE: Provers = (
     ("upper", by_products),
     ("upper", by_cut),
     ("lower", by_stack),
+    ("lower", by_outputs),
 )
 #: These need matrices with a column for each parameter. The rank needs the best upper bound that is cheap,
 #: for the number of its rows; searches for a better one are in vain where the rank meets it.

@@ -1,7 +1,7 @@
 r"""Large networks whose layers have no skip connections: both bounds, layer by layer, without a Jacobian.
 
-A network f_l∘...∘f_1 of lightning attention, perceptrons and matrices is cut between its layers. Let n_i be
-the dimension of layer i alone. The matrices in GL(e_i) act on layers i and i + 1 and change no function, and
+A network f_l∘...∘f_1 of lightning attention, perceptrons, bilinear layers and matrices is cut between its
+layers. Let n_i be the dimension of layer i alone. The matrices in GL(e_i) act on layers i and i + 1 and change no function, and
 the theorem in docs/networks/stacks-proofs.md says that nothing else is lost: if every layer contains a map to
 e_i rows whose image is dense, and every later layer a map that is injective near a general point, then
 
@@ -29,18 +29,26 @@ from functools import cache
 from itertools import pairwise
 from math import comb
 
-from agattn.architectures import Architecture, Attention, Linear, Network, Perceptron, Power
+from agattn.architectures import Architecture, Attention, Bilinear, Linear, Network, Perceptron, Power
 from agattn.architectures.layers import Layer, Mask
 from agattn.geometry.dimension.formulas import (
     Bound,
     bound_at_any_size,
     least,
+    products_bound,
     reduced,
     single_layer_bounds,
     sums_of_powers,
     whole,
 )
-from agattn.geometry.dimension.theorems import Parts, by_theorem, layers_of, pairs_of_tokens, theorem
+from agattn.geometry.dimension.theorems import (
+    Parts,
+    by_theorem,
+    layers_of,
+    pairs_of_tokens,
+    products_at_least,
+    theorem,
+)
 
 #: The name of the theorem, and of the place in the documentation where its proof is.
 ID = "agattn.stacks"
@@ -49,7 +57,7 @@ _MOST_DEGREE = 1000
 # Heads with more places of weights count as one head, and longer stacks are not cut.
 _MOST_PLACES, _MOST_LAYERS = 5_000_000, 2_000
 # The layers that are cut between.
-_KINDS = Attention, Linear, Perceptron, Power
+_KINDS = Attention, Bilinear, Linear, Perceptron, Power
 
 
 @dataclass(frozen=True)
@@ -59,14 +67,16 @@ class PlainLayer:
     Attributes:
         rows: of its output.
         heads: the layer of attention, if it is one.
-        neurons: of a perceptron with two matrices.
+        neurons: of a perceptron with two matrices, or of a bilinear layer.
         degree: in the input.
+        products: whether it is a bilinear layer, which contains the perceptrons of degree 2.
     """
 
     rows: int
     heads: Attention | None = None
     neurons: int = 0
     degree: int = 1
+    products: bool = False
 
     @property
     def value_rank(self) -> int:
@@ -89,7 +99,7 @@ class PlainLayer:
         """How many linear functions of the input determine the output, if it has this number of rows."""
         if self.heads:
             return self.heads.heads * (2 * self.heads.rank + min(self.value_rank, d_out))
-        return self.neurons or d_out
+        return (1 + self.products) * self.neurons or d_out
 
     def copied(self, d: int, pairs: bool = False) -> int:
         """How many of d rows the values can copy, or fewer; ``pairs``: two keys are needed for each row.
@@ -123,6 +133,8 @@ class PlainLayer:
 
     def least(self, d: int, d_out: int) -> int:
         """The dimension of this layer alone at these widths, or less."""
+        if self.products:
+            return products_at_least(d, self.neurons, d_out)
         if self.heads is None:
             return _neurons(d, d_out, self.neurons, self.degree) if self.neurons else d * d_out
         if not self.heads.is_plain:
@@ -131,6 +143,10 @@ class PlainLayer:
 
     def most(self, d: int, d_out: int) -> Bound:
         """The dimension of this layer alone at these widths, or more."""
+        if self.products:
+            bound = products_bound(Network((Bilinear(self.neurons, d_out),), dim=d))
+            assert bound is not None
+            return bound
         if self.heads and not self.heads.is_plain:
             return _at_most(self.heads, d, d_out)
         if self.heads:
@@ -249,8 +265,9 @@ class Stack:
         if len(bounds) == 1 and all(part.is_empty for part in self.residual):
             return bounds[0]
         total = sum(part.dimension for part in self.residual) + sum(bound.value for bound in bounds)
-        total -= sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
-        return Bound(total, "the dimensions of the layers, minus those of the groups between them")
+        groups = sum(widths[i] * self.blocks[i - 1].independent(*widths[i - 1 : i + 1]) for i in inner)
+        less = ", minus those of the groups between them" * bool(groups)
+        return Bound(total - groups, f"the dimensions of the layers{less}")
 
     def lower(self) -> int | None:
         """The largest dimension that the theorem proves; ``None`` if it says nothing."""
@@ -373,7 +390,9 @@ def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
                 if layer.normalization != "none" or layer.rotary or (layer.skip and not layer.is_plain):
                     return None
                 pieces.append(layer if layer.skip else PlainLayer(layer.out, layer, degree=3))
-            elif isinstance(layer, Perceptron):
+            elif isinstance(layer, Bilinear) and not layer.skip:
+                pieces.append(PlainLayer(layer.out, neurons=layer.neurons, degree=2, products=True))
+            elif isinstance(layer, (Perceptron, Bilinear)):
                 pieces.append(layer)
             else:
                 return None

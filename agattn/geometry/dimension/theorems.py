@@ -64,6 +64,8 @@ For even d the pairs fall into d − 1 matchings, for odd d into d, of ⌊d/2⌋
 min(d', matchings) ⌊d/2⌋ neurons, and each neuron has d + d' − 1 dimensions. For r = 2 and d' ≥ 2 there is
 room for d neurons: different variables v_j, and w_j of which no two are dependent.
 
+Bilinear layers of one width are one bilinear layer with all of their neurons, of degree 2.
+
 Layers with skip connections, all of one width: the part of degree 3 in X of (1 + g_l)∘...∘(1 + g_1) is
 g_1 + ... + g_l for layers g_i of attention, a sum of all heads of all layers. With perceptrons of degree r
 among the g_i the part of degree r is the sum of these perceptrons, and of what the layers of lower degree
@@ -89,9 +91,24 @@ from typing import Any
 
 import numpy as np
 
-from agattn.architectures import Architecture, Attention, DeepNetwork, Network, Perceptron, Recurrence
+from agattn.architectures import (
+    Architecture,
+    Attention,
+    Bilinear,
+    DeepNetwork,
+    Network,
+    Perceptron,
+    Recurrence,
+)
 from agattn.architectures.layers import Layer, Mask
-from agattn.geometry.dimension.formulas import Bound, in_place, network_bound, reduced, reduced_widths
+from agattn.geometry.dimension.formulas import (
+    Bound,
+    in_place,
+    network_bound,
+    products_bound,
+    reduced,
+    reduced_widths,
+)
 from agattn.geometry.dimension.symmetries import known_groups
 
 GROUPED, LATENT, RECURRENT = (f"agattn.{kind}-dimension" for kind in ("grouped", "latent", "recurrent"))
@@ -104,6 +121,8 @@ _TRIED_PLACES = 10**5
 _MOST_PLACES = 10**8
 #: The name of the theorem, and of the place in the documentation where its proof is.
 SUPPORTS = "agattn.disjoint-supports"
+#: The same of bilinear layers.
+BILINEAR = "agattn.bilinear-outputs"
 
 
 @dataclass(frozen=True)
@@ -261,6 +280,7 @@ class Parts:
         d, d_out: the widths of the input and the output.
         ranks, value_ranks: of each head the largest ranks of A and V.
         neurons: the number of neurons of each degree.
+        products: the number of neurons of bilinear layers.
     """
 
     d: int
@@ -268,10 +288,11 @@ class Parts:
     ranks: list[int] = field(default_factory=list)
     value_ranks: list[int] = field(default_factory=list)
     neurons: Counter[int] = field(default_factory=Counter)
+    products: int = 0
 
     @property
     def dimension(self) -> int:
-        """The sum over the heads of dim A + dim V − 1, and over the neurons of d + d' − 1.
+        """The sum over the heads of dim A + dim V − 1, and over the neurons of d + d' − 1, or 2d + d' − 2.
 
         dim A = α(2d − α) for matrices of rank at most α, and dim V = β(d + d' − β).
         """
@@ -279,12 +300,12 @@ class Parts:
         for a, b in zip(self.ranks, self.value_ranks, strict=True):
             alpha, beta = min(a, d), min(b, d, d_out)
             total += alpha * (2 * d - alpha) + beta * (d + d_out - beta) - 1
-        return total + self.neurons.total() * (d + d_out - 1)
+        return total + self.neurons.total() * (d + d_out - 1) + self.products * (2 * d + d_out - 2)
 
     @property
     def is_empty(self) -> bool:
         """Whether there are neither heads nor neurons."""
-        return not self.ranks and not self.neurons
+        return not self.ranks and not self.neurons and not self.products
 
     def room(self, degree: int) -> int:
         """The number of neurons of a degree for which there are weights.
@@ -302,6 +323,10 @@ class Parts:
         """Whether weights are found at which the differential has this rank."""
         if any(number > self.room(degree) for degree, number in self.neurons.items()):
             return False
+        if self.products:
+            free = self.products * (2 * self.d + self.d_out - 2)
+            if self.neurons[2] or products_at_least(self.d, self.products, self.d_out) < free:
+                return False
         return not self.ranks or supports(self.d, self.d_out, self.ranks, self.value_ranks) is not None
 
     def take(self, layer: object) -> bool:
@@ -315,11 +340,14 @@ class Parts:
         if isinstance(layer, Perceptron):
             self.neurons[layer.degree] += layer.widths[0]
             return len(layer.widths) == 2 and not layer.bias and layer.degree >= 2
+        if isinstance(layer, Bilinear):
+            self.products += layer.neurons
+            return True
         return False
 
     def at(self, width: int) -> Parts:
         """The same heads and neurons at smaller widths of the input and the output."""
-        return Parts(width, width, self.ranks, self.value_ranks, self.neurons)
+        return Parts(width, width, self.ranks, self.value_ranks, self.neurons, self.products)
 
     def least(self) -> Counter[int]:
         """Of each degree the dimension of as many heads and neurons as weights are found for."""
@@ -333,6 +361,8 @@ class Parts:
         dimensions = Counter({3: heads(most).dimension})
         for degree, number in self.neurons.items():
             dimensions[degree] += min(number, self.room(degree)) * (self.d + self.d_out - 1)
+        if self.products:
+            dimensions[2] = max(dimensions[2], products_at_least(self.d, self.products, self.d_out))
         return +dimensions
 
 
@@ -401,7 +431,11 @@ def by_supports(architecture: Architecture) -> Bound | None:
         return None
     what = [f"{len(total.ranks)} heads at t ≥ 2"] if total.ranks else []
     what += [f"{number} neurons of degree {r}" for r, number in sorted(total.neurons.items())]
-    checked = ["no normalization", f"weights of {' and '.join(what)} with disjoint supports were found"]
+    checked = ["no normalization"]
+    if what:
+        checked.append(f"weights of {' and '.join(what)} with disjoint supports were found")
+    if total.products:
+        checked.append(f"{total.products} neurons of bilinear layers, with the dimension by {BILINEAR}")
     if len(layers_of(architecture) or ()) > 1:
         checked.insert(1, "skip connections")
     return theorem(SUPPORTS, total.dimension, tuple(checked))
@@ -410,7 +444,72 @@ def by_supports(architecture: Architecture) -> Bound | None:
 def by_theorem(architecture: Architecture) -> Bound | None:
     """The first theorem that says what the dimension of an architecture is, or ``None``."""
     network = architecture.as_network()
-    return (network and one_head(network)) or by_supports(architecture) or by_layer(architecture)
+    return (
+        (network and one_head(network))
+        or by_products(architecture)
+        or by_supports(architecture)
+        or by_layer(architecture)
+    )
+
+
+def by_products(architecture: Architecture) -> Bound | None:
+    """The dimension of a bilinear layer, where :func:`products_at_least` meets the bound from above."""
+    lower, upper = at_least(architecture), products_bound(architecture)
+    return lower if lower and upper and lower.value == upper.value else None
+
+
+def at_least(architecture: Architecture) -> Bound | None:
+    """The lower bound on a bilinear layer; ``None`` of anything else."""
+    if products_bound(architecture) is None:
+        return None
+    assert isinstance(architecture, Network)
+    layer: Any = architecture.layers[0]
+    value = products_at_least(architecture.dim, layer.neurons, layer.out)
+    few = layer.neurons <= layer.out
+    how = "no more neurons than outputs" if few else "neurons that are spread over pairs of outputs"
+    return theorem(BILINEAR, value, ("one bilinear layer", how))
+
+
+def products_at_least(d: int, neurons: int, d_out: int) -> int:
+    r"""The rank of the differential of D (G x ⊙ U x) at weights whose D_i lie in lines and planes.
+
+    It bounds the dimension from below. ℝ^{d'} is the direct sum of lines and planes W_c. The image of the
+    differential is the sum over c of that of the s_c neurons with D_i in W_c, and of W_c ⊗ g_i u_i for the
+    n − s_c others; all else is general. Let F = d(d + 1)/2. For
+    dim W_c = 1 and r = min(2s, d) it has the rank
+
+    .. math:: r(2d − r + 1)/2 + \min(n − s, (d − r)(d − r + 1)/2),
+
+    and for dim W_c = 2 and s ≥ 2 the rank min(2sd + 2(n − s), 2F). For n ≤ d' each D_i has a line of its own;
+    else the lines are taken in pairs, but for one if d' is odd, and the neurons are spread evenly over these.
+
+    >>> products_at_least(5, 2, 1), products_at_least(512, 64, 512) == 64 * (3 * 512 - 2)
+    (14, True)
+    >>> products_at_least(5, 4, 3)  # of 44
+    42
+    """
+    n, forms = neurons, comb(d + 1, 2)
+    if n <= d_out:
+        return n * (2 * d - 1 + min(n - 1, comb(d - 1, 2))) + (d_out - n) * min(n, forms)
+    pairs, single = divmod(d_out, 2)
+
+    def on_a_line(s: int) -> int:
+        r = min(2 * s, d)
+        return r * (2 * d - r + 1) // 2 + min(n - s, comb(d - r + 1, 2))
+
+    def on_a_plane(s: int) -> int:
+        return min(2 * s * d + 2 * (n - s), 2 * forms)
+
+    def on_planes(number: int) -> int:
+        s, more = divmod(number, pairs)
+        return more * on_a_plane(s + 1) + (pairs - more) * on_a_plane(s)
+
+    if not pairs:
+        return on_a_line(n)
+    if not single:
+        return on_planes(n)
+    most = min(n - 2 * pairs, (d + 1) // 2)
+    return max(on_a_line(s) + on_planes(n - s) for s in range(most + 1))
 
 
 def one_head(network: DeepNetwork) -> Bound | None:

@@ -1,4 +1,4 @@
-r"""A degree in which the ideal of all equations of M̄ is generated, by theorems on the page on equations.
+r"""A degree in which the ideal of M̄ is generated, by docs/layer/equations/whole-ideal-proofs.md.
 
 Let t ≥ 2. The functions on M̄(d, d', d) are some of those on its normalization, the pairs (V, A) up to scale:
 the functions of bidegree (n, n) in V and A. The theorem on regularity is about d = 2, d' ≤ 2; d = 3, d' ≤ 2;
@@ -58,7 +58,7 @@ _REGULAR = {
 
 
 def degree_as_a_set(layer: SingleLayer) -> int:
-    """A degree whose equations cut M̄ out as a set, for t ≥ 2, by the theorem on the page on equations.
+    """A degree whose equations cut M̄ out as a set, for t ≥ 2 (docs/layer/equations/whole-ideal-proofs.md).
 
     >>> degree_as_a_set(SingleLayer(3, 2)), degree_as_a_set(SingleLayer(9, 1, 6))
     (4, 7)

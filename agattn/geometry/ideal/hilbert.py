@@ -8,8 +8,8 @@ m = C(n+d−1, n), and the functions that meet them number
     g(n) = C(n + dd' − 1, n)·h_{D_α}(n) − C(n + d' − 1, n)·m·C(m, 2).
 
 For every layer with d ≥ 2 (a ≥ 2 or d' ≥ 2) this bounds the Hilbert function from above. For d = 2 it is
-the Hilbert function, by the theorem on regularity of the page on equations, and degree by degree by
-:func:`double_locus_bound_is_sharp`, which needs no theorem.
+the Hilbert function, by the theorem on regularity (docs/layer/equations/whole-ideal-proofs.md), and degree
+by degree by :func:`double_locus_bound_is_sharp`, which needs no theorem.
 
 >>> from agattn.architectures import SingleLayer
 >>> [double_locus_bound(SingleLayer(2, 1), n) for n in range(5)]

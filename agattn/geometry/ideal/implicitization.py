@@ -19,8 +19,8 @@ the relations mostly show that they give all equations; only elsewhere is the ra
 
 **Proof.** A rank modulo a prime is a lower bound for the rank over ℚ: there are *no more* equations. Minimal
 generators are lifted to ℚ by the Chinese remainder theorem, and composed with f exactly; modulo the prime
-they generate as much as vanishes there, so over ℚ *no fewer*. See the page on equations for the argument in
-full.
+they generate as much as vanishes there, so over ℚ *no fewer*. docs/layer/equations/models-proofs.md has the
+argument in full.
 
 >>> import agattn as ag
 >>> cubic = ag.PolynomialMap(lambda s: [s[0]**3, s[0]**2*s[1], s[0]*s[1]**2, s[1]**3], {"s": 2})

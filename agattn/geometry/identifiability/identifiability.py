@@ -100,6 +100,7 @@ from agattn.geometry.dimension.theorems import irreducible_fibers
 from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.families import MOST_PARAMETERS, ExactWeights, differential
 from agattn.geometry.identifiability.network_fibers import NetworkComponent, network_fiber, weights_of
+from agattn.geometry.identifiability.neurons import FEW_NEURONS, NEURONS, alone, neurons_determined, terms
 from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.symmetries import (
     MOST_EXPONENTS,
@@ -138,7 +139,7 @@ class Determination(Enum):
 
 
 #: Up to what something is determined.
-UpTo = Literal["factor", "sign", "root", "permutation"] | None
+UpTo = Literal["factor", "sign", "root", "permutation", "exchange"] | None
 #: What has a factor of its own.
 FactorOf = Literal["all", "matrix", "row", "column"] | None
 #: How a status is called on a screen.
@@ -163,7 +164,7 @@ class Factors:
 class Determined(Result):
     """Whether the function of a model determines one array, or one function of the arrays."""
 
-    name: Key[str, "The name of the array, or the function as it is printed."]
+    name: Key[str, "The name of the array, or the function as it is printed, or what it is in words."]
     entries: Key[Positive, "The number of entries of the array or function."]
     free: Key[
         Count,
@@ -184,8 +185,9 @@ class Determined(Result):
 
     @key
     def up_to(self) -> UpTo:
-        """Up to what it is determined: a `factor`; a `sign`; a `root` of unity; a `permutation`. Null where
-        nothing is known that changes it, and where it is not determined, or only in part."""
+        """Up to what it is determined: a `factor`; a `sign`; a `root` of unity; a `permutation`; an
+        `exchange` of rows with another array. Null where nothing is known that changes it, and where it is
+        not determined, or only in part."""
         return "factor" if self.factors else next((kind for kind, _ in self.changes), None)
 
     @key
@@ -206,14 +208,29 @@ class Determined(Result):
     @property
     def extent(self) -> str:
         """Up to what it is determined, in words; empty where nothing is known that changes it."""
-        whole = self.factor_of == "all"
-        words = {"factor": "a factor" if whole else f"a factor for each {self.factor_of}"}
-        words["root"] = "a root of unity"
-        extent = words.get(self.up_to or "", f"a {self.up_to}" if self.up_to else "")
-        permuted = any(symmetry.name == "permutations" for _, symmetry in self.changes)
-        if self.factors is None or not permuted:
-            return extent
-        return f"{extent}, and {'a permutation' if whole else 'their order'}"
+        parts = list(self._parts().values())
+        return f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+    def _parts(self) -> dict[str, str]:
+        """What it is determined up to: a word for a table, with how a text says it."""
+        whole, kinds = self.factor_of == "all", {symmetry.name: symmetry for _, symmetry in self.changes}
+        parts = {}
+        if self.factors:
+            parts["a factor" if whole else "factors"] = (
+                f"a factor{'' if whole else f' for each {self.factor_of}'}"
+            )
+        elif self.up_to in ("root", "sign"):
+            word = {"root": "a root of unity", "sign": "a sign"}[self.up_to]
+            parts[word] = word
+        if "permutations" in kinds:
+            parts["order" if self.factors and not whole else "a permutation"] = (
+                "their order" if self.factors and not whole else "a permutation"
+            )
+        if exchanges := kinds.get("exchanges"):
+            others = [name for name in exchanges.arrays if name != self.name]
+            alone = len(others) == 1
+            parts["exchanges"] = f"exchanges with rows of {others[0]}" if alone else "exchanges of rows"
+        return parts
 
     @property
     def word(self) -> str:
@@ -235,8 +252,8 @@ class Determined(Result):
         """The row of a table."""
         weaker = "" if self.free_evidence is Evidence.PROVED else f" ({self.free_evidence})"
         free = f"{self.free} of {self.entries}{weaker}"
-        up_to = self.extent.replace(f"a factor for each {self.factor_of}", "factors") or "–"
-        return self.name, self.word, up_to.replace("and their ", ""), free, Word(str(self.evidence))
+        up_to = ", ".join(self._parts()) or "–"
+        return self.name, self.word, up_to, free, Word(str(self.evidence))
 
 
 class DeterminedFunction(Determined):
@@ -304,7 +321,7 @@ class Identifiability(Result, name="identifiability"):
 
     def __getitem__(self, name: str) -> Determined:
         for row in self.rows:
-            if _plain(name) == _plain(row.name):
+            if _plain(name) in (_plain(row.name), _plain(getattr(row, "expression", ""))):
                 return row
         raise KeyError(name)
 
@@ -330,10 +347,15 @@ class Identifiability(Result, name="identifiability"):
         if self.functions:
             tables.append(_table("Functions of the arrays", "function", self.functions))
         lines = [f"{row.name}: up to {row.extent}" for row in self.rows if "each" in row.extent]
+        lines += [
+            f"{f.name}: {f.expression}" for f in self.functions if f.name.startswith("neurons of layer")
+        ]
         lines += [str(factor) for factor in self.common_factors]
         lines += [f"finite symmetries: {symmetry}" for symmetry in self.symmetries.discrete]
         if self.theorem:
-            lines.append(f"globally: general fibers are irreducible, by {self.theorem}")
+            known = "weights with one function differ by the symmetries above"
+            fibers = known if self.theorem in (NEURONS, FEW_NEURONS) else "general fibers are irreducible"
+            lines.append(f"globally: {fibers}, by {self.theorem}")
         if self.decided_by:
             lines.append(f"decided by a jet: {self.decided_by}")
         if self.error:
@@ -403,11 +425,15 @@ def identifiability(
     study = GeneralStudy(studied)
     at_weights = None if given is None else StudyAt(study, given)
     answers: GeneralStudy | StudyAt = at_weights or study
+    sums = {layer.total: f"sum of neurons of layer {layer.layer}" for layer in terms(architecture)}
+    names = sums | {layer.each: f"neurons of layer {layer.layer}" for layer in terms(architecture)}
     rows: list[tuple[WeightFunction, Determined]] = []
     for f, is_array in steps(asked, len(asked), lambda row: row[0].text):
-        row = study.decided(f, answers.movement(f), answers.irreducible)
+        row = study.decided(f, answers.movement(f), answers)
         if not is_array:
-            row = DeterminedFunction(**structs.asdict(row), expression=f.text)
+            row = DeterminedFunction(
+                **structs.asdict(row) | {"name": names.get(f.text, row.name)}, expression=f.text
+            )
         rows.append((f, row))
     evidences = [study.fiber_evidence, *(e for _, row in rows for e in (row.evidence, row.free_evidence))]
     modular = sum(evidence is Evidence.MODULAR for evidence in evidences)
@@ -482,7 +508,8 @@ def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[t
                 f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
                 f" {argument('force', True)} tries anyway"
             )
-    products = [read_function(text, shapes) for text in adjacent_products(architecture)]
+    texts = [*adjacent_products(architecture), *(text for layer in terms(architecture) for text in layer[1:])]
+    products = [read_function(text, shapes) for text in texts]
     listed = {f.text: f for f in [*products, *own] if f in own or f.size <= MAX_ENTRIES}
     return [*((whole_array(name, shapes), True) for name in shapes), *((f, False) for f in listed.values())]
 
@@ -729,9 +756,13 @@ class GeneralStudy:
         self.discrete = discrete_symmetries(architecture)
         network = architecture.as_network()
         self.theorem = irreducible_fibers(network) if network else None
+        #: The theorem by which a general fiber is one orbit of the symmetries that are known.
+        self.one_orbit = neurons_determined(architecture)
+        self.coefficients = {layer.total for layer in terms(architecture) if alone(architecture)}
         if self.theorem is None and is_linear(architecture):
             self.theorem = "linear-fibers"
         self.irreducible = f"general fibers are irreducible ({self.theorem})" if self.theorem else ""
+        self.theorem = self.theorem or self.one_orbit
 
     def _points(self, generator: np.random.Generator) -> list[FiberPoint]:
         """Random points with the largest rank, each modulo its own prime."""
@@ -798,15 +829,21 @@ class GeneralStudy:
         needed = self.most - free
         return free in (f.size, self.most) or self.symmetries.changing(Change(f), most=needed) >= needed
 
-    def decided(self, f: WeightFunction, answer: Determined, irreducible: str) -> Determined:
+    def decided(self, f: WeightFunction, answer: Determined, where: GeneralStudy | StudyAt) -> Determined:
         """An answer with what finite symmetries add, or else a reason why the fiber is irreducible."""
+        if f.text in self.coefficients:
+            reason = "it has the coefficients of the function"
+            answer = answer.replace(status=Determination.GLOBALLY, reason=reason, free=0, factors=None)
+            return answer.replace(evidence=Evidence.PROVED, free_evidence=Evidence.PROVED, determined=f.size)
         if answer.status is not Determination.LOCALLY:
             return answer
-        if changes := self.finite(f, answer.factors):
+        changes, reason = self.finite(f, answer.factors), where.irreducible
+        if where is self and self.one_orbit:
+            reason = f"weights with one function differ by known symmetries ({self.one_orbit})"
+        if not reason or (changes and reason == where.irreducible):
             return answer.replace(changes=tuple(changes))
-        if not irreducible:
-            return answer
-        return answer.replace(status=Determination.GLOBALLY, reason=f"{answer.reason}; {irreducible}")
+        status, why = Determination.GLOBALLY, f"{answer.reason}; {reason}"
+        return answer.replace(status=status, changes=tuple(changes), reason=why)
 
     def finite(self, f: WeightFunction, by: Factors | None) -> list[tuple[UpTo, DiscreteSymmetry]]:
         """The finite symmetries that change a function that is determined, and how."""
@@ -856,8 +893,8 @@ def _change(
             return None
     elif (before == after).all():
         return None
-    if symmetry.name == "permutations":
-        return "permutation"
+    if symmetry.name in ("permutations", "exchanges"):
+        return "permutation" if symmetry.name == "permutations" else "exchange"
     is_sign = bool(((before == after) | ((before + after) % p == 0)).all())
     return "sign" if is_sign or symmetry.name == "reflections" else "root"
 

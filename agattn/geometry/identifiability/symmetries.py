@@ -26,20 +26,24 @@ show beyond these:
   UEW = D the solutions are u = Wv with v_k in ℤ/D_k, or any v_k where D_k = 0: a torus, times a finite
   group of order ∏ D_k. Signs are the roots of order 2; over ℝ there are no others.
 - *reflections*: O(n) has two components.
+- *exchanges*: of the two linear forms that a neuron of a bilinear layer multiplies.
 
->>> from agattn.architectures import DeepNetwork, Network, Perceptron
+>>> from agattn.architectures import Bilinear, DeepNetwork, Network, Perceptron
 >>> for group in discrete_symmetries(Network([Perceptron([2, 1], degree=2)], dim=2)):
 ...     print(group)
 permutations of 2 on W_1_1, W_1_2
 >>> print(*discrete_symmetries(DeepNetwork((2, 2), (1,), t=2, heads=3)))
 permutations of 3 on K_1, Q_1, V_1
+>>> print(*discrete_symmetries(Network([Bilinear(2, 2)], dim=4)), sep="; ")
+permutations of 2 on G_1, U_1, D_1; exchanges of 2 rows on G_1, U_1
 
 **Connecting weights.** Which known symmetry takes one set of weights to another is found layer after layer.
 Between two layers acts a group GL(n) or a factor for each neuron, and neurons can be permuted; so can the
 heads of a layer, and each has its own GL(a) and a factor between A and V. Go through the layers from the
 input on. Once the columns of a layer's matrices are as they must be, the group elements of its heads solve
 linear equations, Q' = gQ and K' = sK; then the rows of its last matrix give the permutation and the factors
-of neurons, or W' = gW the element of GL(n). The product of these is applied at each step; where it ends in
+of neurons, or W' = gW the element of GL(n). Neurons of bilinear layers are told by the products of their two
+forms, which are then exchanged and scaled. The product of these is applied at each step; where it ends in
 the other weights exactly, it is proved that both have one function. Nothing is concluded where it does not:
 symmetries that are new, rotations of rotary positions, or matrices of lower rank may be behind that.
 
@@ -82,7 +86,7 @@ from agattn.algebra.residues import (
     rational_number,
 )
 from agattn.algebra.tracing import Pushed, Pushing
-from agattn.architectures import Architecture, Symmetry, draw_parameters
+from agattn.architectures import Architecture, Bilinear, Network, Symmetry, draw_parameters
 from agattn.architectures.contractions import Contractions, Cut, Exponents, Node, contractions, cuts
 from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
@@ -282,22 +286,25 @@ class DiscreteSymmetry(Result):
     """
 
     name: Key[
-        Literal["permutations", "roots", "reflections"],
-        "`permutations` of heads or neurons, `roots` of unity as factors, `reflections` of a group O(n).",
+        Literal["permutations", "roots", "reflections", "exchanges"],
+        "`permutations` of heads or neurons, `roots` of unity as factors, `reflections` of a group O(n),"
+        " `exchanges` of row i of one array and row i of another, for each i.",
     ]
     arrays: Key[tuple[str, ...], "The arrays that the symmetry moves."]
-    size: Key[Positive, "How many heads or neurons; the order of the roots; n of O(n)."]
+    size: Key[Positive, "How many heads, neurons or rows; the order of the roots; n of O(n)."]
     generators: tuple[Callable[[Arrays, int], dict[str, Array]], ...]
 
     @property
     def root(self) -> int:
-        """The order of the roots of unity; 1 for permutations, 2 for reflections."""
-        return {"permutations": 1, "roots": self.size, "reflections": 2}[self.name]
+        """The order of the roots of unity; 1 for permutations and exchanges, 2 for reflections."""
+        return {"permutations": 1, "roots": self.size, "reflections": 2, "exchanges": 1}[self.name]
 
     @key
     def order(self) -> Positive:
-        """The number of elements: n!, the order of the roots, or 2."""
-        return {"permutations": factorial(self.size), "roots": self.size, "reflections": 2}[self.name]
+        """The number of elements: n!, the order of the roots, 2, or 2ⁿ."""
+        if self.name == "permutations":
+            return factorial(self.size)
+        return 1 << self.size if self.name == "exchanges" else self.root
 
     def summary(self) -> str:
         """The group, and what it moves."""
@@ -305,6 +312,7 @@ class DiscreteSymmetry(Result):
             "permutations": f"permutations of {self.size}",
             "roots": "signs" if self.size == 2 else f"roots of unity of order {self.size}",
             "reflections": f"reflections in O({self.size})",
+            "exchanges": f"exchanges of {self.size} row{'s' * (self.size > 1)}",
         }
         return f"{words[self.name]} on {', '.join(self.arrays)}"
 
@@ -329,6 +337,7 @@ def discrete_symmetries(architecture: Architecture) -> list[DiscreteSymmetry]:
             *_roots(architecture, record, split, cut_axes),
             *(_reflections(architecture, cut) for cut in cut_axes if cut.is_orthogonal),
         ]
+    symmetries += _exchanges(architecture)
     for symmetry in symmetries:
         assert _is_symmetry(architecture, symmetry), f"{symmetry} changes {architecture}"
     return symmetries
@@ -393,6 +402,23 @@ def _permutations(
             turns = [[1, 0, *range(2, n)], [*range(1, n), 0]]
             moves = tuple(partial(_permuted, frozenset(component), turn) for turn in turns)
             yield DiscreteSymmetry("permutations", names, n, moves)
+
+
+def _exchanges(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
+    """D (G x ⊙ U x) is the same with row i of G and row i of U exchanged."""
+    for step in architecture.places if isinstance(architecture, Network) else ():
+        if isinstance(step.layer, Bilinear):
+            G, U = (step.names[letter] for letter in "GU")
+            yield DiscreteSymmetry("exchanges", (G, U), step.layer.neurons, (partial(_exchanged, G, U),))
+
+
+def _exchanged(one: str, other: str, arrays: Arrays, p: int) -> dict[str, Array]:
+    """The arrays with the first row of one and that of another exchanged."""
+    first, second = arrays[one], arrays[other]
+    rows = (
+        np.concatenate([b[..., :1, :], a[..., 1:, :]], axis=-2) for a, b in ((first, second), (second, first))
+    )
+    return {**arrays, **dict(zip((one, other), rows, strict=True))}
 
 
 def _permuted(nodes: frozenset[Node], order: Sequence[int], arrays: Arrays, p: int) -> dict[str, Array]:
@@ -527,9 +553,12 @@ def torsion(matrix: Sequence[Sequence[int]], columns: int) -> list[tuple[int, tu
 class SymmetryStep(Result):
     """One symmetry of a product."""
 
-    name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; or `heads`."]
+    name: Key[str, "`GL(a)`, `GL(d)`, `scaling`, ...; `neurons`; `exchanges` of their two forms; or `heads`."]
     parameters: Key[tuple[str, ...], "The arrays that the symmetry moves."]
-    order: Key[tuple[Positive, ...], "Of neurons and heads: where each comes from, from 1; else empty."] = ()
+    order: Key[
+        tuple[Positive, ...],
+        "Of neurons and heads: where each comes from, from 1; of exchanges: in which neurons; else empty.",
+    ] = ()
     matrix: Key[
         tuple[tuple[Fraction, ...], ...], "The element of GL(n), or a row of factors; exact, as text."
     ] = ()
@@ -569,6 +598,7 @@ def connecting(one: ExactWeights, other: ExactWeights) -> tuple[SymmetryStep, ..
     steps: list[SymmetryStep] = []
     for label, inside, after in _in_order(one.architecture):
         steps += _heads(label, arrays, target)
+        steps += _products(one.architecture, label, arrays, target)
         for symmetry in inside:
             steps += _element(symmetry, arrays, target)
         neurons = [symmetry for symmetry in after if symmetry.name == "neuron"]
@@ -616,6 +646,41 @@ def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> li
     for name in names:
         arrays[name] = arrays[name][order]
     return [SymmetryStep("heads", names, tuple(i + 1 for i in order))]
+
+
+def _products(
+    architecture: Architecture, label: str, arrays: dict[str, Array], target: dict[str, Array]
+) -> list[SymmetryStep]:
+    """Put the neurons of a bilinear layer in order, exchange their two forms, and scale these."""
+    places = architecture.places if isinstance(architecture, Network) else ()
+    if not any(step.label == label and isinstance(step.layer, Bilinear) for step in places):
+        return []
+    G, U, D = names = f"G_{label}", f"U_{label}", f"D_{label}"
+
+    def products(given: dict[str, Array]) -> list[Array]:
+        pairs = zip(given[G], given[U], strict=True)
+        return [(np.outer(g, u) + np.outer(u, g)).ravel() for g, u in pairs]
+
+    order = _matched(products(arrays), products(target))
+    if order is None:
+        return []
+    G_now, U_now, D_now = arrays[G][order], arrays[U][order], arrays[D][:, order]
+    exchanged = [i for i in range(len(order)) if _ratio(G_now[i], target[G][i]) is None]
+    G_now[exchanged], U_now[exchanged] = U_now[exchanged], G_now[exchanged]
+    first, second = (
+        tuple(_ratio(row, to) or Fraction(1) for row, to in zip(now, target[name], strict=True))
+        for now, name in ((G_now, G), (U_now, U))
+    )
+    s, t = np.array(first, dtype=object), np.array(second, dtype=object)
+    arrays |= {G: G_now * s[:, None], U: U_now * t[:, None], D: D_now / (s * t)}
+    steps = []
+    if order != sorted(order):
+        steps.append(SymmetryStep("neurons", names, tuple(i + 1 for i in order)))
+    if exchanged:
+        steps.append(SymmetryStep("exchanges", (G, U), tuple(i + 1 for i in exchanged)))
+    if {*first, *second} != {1}:
+        steps.append(SymmetryStep("neurons", names, (), (first, second)))
+    return steps
 
 
 def _neurons(

@@ -168,7 +168,7 @@ class StratumClosure:
 
         All modules with more than r_V rows in λ lie in the ideal of the minors of size r_V + 1 of the
         flattening with rows c. So minimal generators with so many rows have degree r_V + 1 and are such
-        minors; likewise for μ and ν, by the proof on the page on equations. Equations that hold for all
+        minors; likewise for μ and ν (docs/layer/equations/closures-proofs.md). Equations that hold for all
         weights of any rank have the name that they have for M̄.
         """
         n, letters = sum(shapes[0]), ("c", "b", "i")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agattn import Attention, DeepNetwork, Evidence, Linear, Network, Perceptron, Power, Sum
+from agattn import Attention, Bilinear, DeepNetwork, Evidence, Linear, Network, Perceptron, Power, Sum
 from agattn.algebra.rank import rank
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import Bound
@@ -38,6 +38,8 @@ def layers(draw, d, tokens):
     if draw(st.integers(0, 4)) == 0:
         return Linear(draw(widths))
     skip = draw(st.sampled_from([False, False, True]))
+    if draw(st.integers(0, 2)) == 0:
+        return Bilinear(draw(st.integers(1, 5)), d if skip else draw(widths), skip=skip)
     inner = draw(st.lists(st.integers(1, 5), min_size=1, max_size=1 if skip else 2))
     return Perceptron([*inner, d if skip else draw(widths)], degree=draw(degrees), skip=skip)
 
@@ -89,6 +91,9 @@ EXACT = [
     Network([Perceptron([3, 3], degree=3), Perceptron([3, 1], degree=3)], dim=3),
     Network([Perceptron([4, 4], degree=2), Perceptron([4, 2], degree=3), Linear(3)], dim=4),
     Network([Linear(3), Power(3), Linear(3), Power(2), Linear(2)], dim=3),
+    Network([Bilinear(4, 3), Bilinear(3, 3), Bilinear(4, 2)], dim=4),
+    Network([Bilinear(2, 3), Bilinear(2, 3)], dim=3),  # two neurons see four of three rows
+    Network([FOUR, Bilinear(4, 4, skip=True), Bilinear(5, 4)], dim=4, tokens=2),
 ]
 
 
