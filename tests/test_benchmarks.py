@@ -47,6 +47,7 @@ PRINTED = [
         marks=SLOW,
     ),
     pytest.param("rank.py --help", ["--large"]),
+    pytest.param("large_layer.py --width 1024 --command equivalent", [r"the same \(numerical\)"], marks=SLOW),
 ]
 
 

@@ -280,6 +280,7 @@ class _Comparison:
                     self.two.fold(part, second[at].astype(np.float64)),
                 )
                 error = self.two.error(part, second[at].astype(np.float64))
+                error = error + self.basis.error * np.linalg.norm(two, axis=1)
                 self.checks.add((-1, part), ROWS[part], self.basis.turn(one), two, error, at.start)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):

@@ -1,9 +1,10 @@
 r"""Large networks whose layers have no skip connections: both bounds, layer by layer, without a Jacobian.
 
 A network f_l∘...∘f_1 of lightning attention, perceptrons, bilinear layers and matrices is cut between its
-layers. Let n_i be the dimension of layer i alone. The matrices in GL(e_i) act on layers i and i + 1 and change no function, and
-the theorem in docs/networks/stacks-proofs.md says that nothing else is lost: if every layer contains a map to
-e_i rows whose image is dense, and every later layer a map that is injective near a general point, then
+layers. Let n_i be the dimension of layer i alone. The matrices in GL(e_i) act on layers i and i + 1 and
+change no function, and the theorem in docs/networks/stacks-proofs.md says that nothing else is lost: if every
+layer contains a map to e_i rows whose image is dense, and every later layer a map that is injective near a
+general point, then
 
 .. math:: \dim = \sum_i n_i - \sum_{0<i<l} e_i^2 .
 
