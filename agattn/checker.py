@@ -1518,9 +1518,9 @@ class Today(Subject):
       of :meth:`motions`. So dim M is at most the number of parameters less this rank.
 
     Where both meet and the orbits have the dimension of the group, dim M is the number of parameters less
-    that of the group: the formula on docs/networks/todays-attention.md. The sizes must be those that heads
-    can use; larger ones have the same functions, up to limits, as that page says, and are not certified. A
-    skip connection adds the same X to all functions, and is left out.
+    that of the group: the formula on docs/networks/todays-attention-proofs.md. The sizes must be those that
+    heads can use; larger ones have the same functions, up to limits, as that page says, and are not
+    certified. A skip connection adds the same X to all functions, and is left out.
     """
 
     KEYS = "layer d t"
