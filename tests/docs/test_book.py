@@ -31,6 +31,17 @@ def test_no_theorem_and_no_proof_is_lost(name, listed):
         assert len(re.findall(rf"\*\*{re.escape(theorem)}[. (*]", text)) >= number, theorem
 
 
+def test_examples_use_public_names():
+    """Private modules are for the pages on extending, and for tables that name what left."""
+    pages = [
+        path for path in DOCS.rglob("*.md") if path.relative_to(DOCS).parts[0] not in ("extend", "reference")
+    ]
+    importing = [
+        path.name for path in pages if re.search(r"\b(from|import) agattn\.", path.read_text("utf-8"))
+    ]
+    assert len(pages) > 60 and importing == []
+
+
 def test_every_claim_is_on_a_page():
     text = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
     assert [name for name in CLAIMS if f"`{name}`" not in text] == []
