@@ -40,6 +40,17 @@ def test_products_of_the_largest_residues_are_exact(inner):
     assert (matmul(a, b, LARGEST) == inner % LARGEST).all()  # (−1)(−1) inner times
 
 
+@pytest.mark.parametrize("p", [2, 3, 8388593, LARGEST])
+@pytest.mark.parametrize("inner", [129, 256, 257, 513, 2000])
+def test_long_products_of_the_largest_centered_residues_are_exact(inner, p):
+    half = (p - 1) // 2
+    c = np.full((200, 900), p - 1.0)
+    for x, y in ((half, half), (half + 1, half), (half + 1, half + 1)):
+        a, b = np.full((200, inner), float(x)), np.full((inner, 900), float(y))
+        assert (matmul(a, b, p) == inner * x * y % p).all()
+        assert (less_product(c, a, b, p) == (p - 1 - inner * x * y) % p).all()
+
+
 @given(st.integers(6, 11), st.lists(st.integers(2**5, 2**11), min_size=1, max_size=8))
 def test_few_primes_divide_a_number(bits, factors):
     n = prod(factors)
