@@ -3,8 +3,8 @@ r"""Arrays of residues modulo a prime p < 2³⁰: products by BLAS, and the row 
 A residue is held exactly in a float64, so that products of matrices run at the speed of BLAS. For p < 2²³ a
 sum of 128 products stays below 2⁵³, exact in whatever order it is added; for larger p one factor is split
 into two halves of 15 bits, and a sum of 128 products of 30 by 15 bits is exact. In longer sums the residues
-are first moved to between −p/2 and p/2, so that 256 products, or 512 of 29 by 14 bits, can be added before
-they are reduced: the reductions took as long as the products.
+of one factor are first moved to between −p/2 and p/2, so that 255 products, or 510 of 29 by 15 bits, can be
+added before they are reduced: the reductions took as long as the products.
 
 A minor that is nonzero mod p is nonzero over ℚ, so the rank mod p is a *proved* lower bound for the rank over
 ℚ, for every p. The primes are random, so that no matrix written down in advance is singular modulo all of
@@ -41,8 +41,8 @@ PRIME_BITS = 30
 WORD_BITS = 23
 
 _HALF = 1 << 15
-# So many products are added before they are reduced: of residues as they are, and of centered ones.
-_CHUNK, _CENTERED = 128, 256
+# So many products are added before they are reduced: of residues as they are, and where one is centered.
+_CHUNK, _CENTERED = 128, 255
 # Entries of a product that stay in the cache, and columns below which BLAS is slower.
 _TILE, _NARROWEST = 1 << 17, 128
 _LEAF = 26
@@ -153,51 +153,37 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
     """
     n, width = c.shape[-1], max(_TILE // max(c.shape[-2], 1), _NARROWEST)
     if c.ndim > 2 or n <= width or a.shape[-1] <= _CHUNK:
-        for part in _products(a, b, p):
-            np.subtract(c, part, out=part)
-            c = reduce(part, p)
-        return c
-    # What is done to a few columns stays in the processor's cache.
-    a, result = _centered(a, p), np.empty(c.shape)
-    for start in range(0, n, width):
+        return _less_product(c, a, b, p)
+    result = np.empty(c.shape)
+    for start in range(0, n, width):  # what is done to a few columns stays in the processor's cache
         columns = slice(start, start + width)
-        part = c[:, columns]
-        for product in _long_products(a, _centered(b[:, columns], p), p):
-            np.subtract(part, product, out=product)
-            part = reduce(product, p)
-        result[:, columns] = part
+        result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p)
     return result
 
 
-def _centered(a: Residues, p: int) -> Residues:
-    """The residues in (−p/2, p/2), for residues in [0, p)."""
-    return a - p * (a > p / 2)
+def _less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
+    for part in _products(a, b, p):
+        np.subtract(c, part, out=part)
+        c = reduce(part, p)
+    return c
 
 
 def _products(a: Residues, b: Residues, p: int) -> Iterator[Residues]:
     """Arrays whose sum is ab modulo p, of whole numbers of absolute values below 2⁵³ − 2³¹."""
-    if a.shape[-1] > _CHUNK:
-        yield from _long_products(_centered(a, p), _centered(b, p), p)
-    elif a.shape[-1]:
-        yield _product(a, b, p)
-
-
-def _long_products(a: Residues, b: Residues, p: int) -> Iterator[Residues]:
-    """The same of residues in (−p/2, p/2): two products of half the bits less two, so four times as many."""
-    chunk = _CENTERED if p < 1 << WORD_BITS else 2 * _CENTERED
+    chunk = _CHUNK
+    if a.shape[-1] > _CHUNK and b.shape[-1] >= _NARROWEST:
+        a = a - p * (a > p / 2)
+        chunk = _CENTERED if p < 1 << WORD_BITS else 2 * _CENTERED
     for start in range(0, a.shape[-1], chunk):
-        yield _product(a[..., start : start + chunk], b[..., start : start + chunk, :], p)
-
-
-def _product(a: Residues, b: Residues, p: int) -> Residues:
-    """ab modulo p, where the sums stay below 2⁵³ − 2³¹."""
-    if p < 1 << WORD_BITS:
-        return a @ b
-    high = np.rint(b * (1.0 / _HALF))
-    part = reduce(a @ high, p)
-    part *= _HALF
-    part += a @ (b - high * _HALF)
-    return part
+        left, right = a[..., start : start + chunk], b[..., start : start + chunk, :]
+        if p < 1 << WORD_BITS:
+            yield left @ right
+        else:
+            high = np.rint(right * (1.0 / _HALF))
+            part = reduce(left @ high, p)
+            part *= _HALF
+            part += left @ (right - high * _HALF)
+            yield part
 
 
 def inverses(a: Any, p: int) -> NDArray[np.int64]:
@@ -226,6 +212,8 @@ def hadamard(a: Residues, b: Residues | np.float64, p: int) -> Residues:
 def residues(matrix: Any, p: int) -> Residues:
     """The entries of an integer array or ``fmpz_mat`` in [0, p), as floats."""
     if isinstance(matrix, np.ndarray):
+        if matrix.size and max(int(matrix.max()), -int(matrix.min())) < 2**52:
+            return reduce(matrix.astype(np.float64), p)
         return np.remainder(matrix, p).astype(np.float64)
     entries = flint.nmod_mat(matrix, p).entries()
     return np.fromiter(map(int, entries), np.float64, len(entries)).reshape(matrix.nrows(), matrix.ncols())
@@ -307,7 +295,7 @@ class RowSpace:
         """Add rows, counted from a number on."""
         p, new = self.p, rows
         if self.rank:
-            new = less_product(rows[:, self._free], rows[:, self.columns], self._basis, p)
+            new = less_product(_taken(rows, self._free), _taken(rows, self.columns), self._basis, p)
         places = np.flatnonzero(new.any(axis=1))
         if len(places):
             new = new[places]
@@ -318,9 +306,9 @@ class RowSpace:
                 half = len(new) // 2
                 space.add(new[:half])
                 space.add(new[half:])
-            basis = self._basis[:, space._free]
+            basis = _taken(self._basis, space._free)
             if self.rank:
-                basis = less_product(basis, self._basis[:, space.columns], space._basis, p)
+                basis = less_product(basis, _taken(self._basis, space.columns), space._basis, p)
             self._basis = np.concatenate([basis, space._basis])
             self.columns += self._free[space.columns].tolist()
             self.rows += (number + places[space.rows]).tolist()
@@ -384,6 +372,15 @@ class RowSpace:
                 whole %= p
         self._free = np.delete(self._free, self.columns)
         self._basis = (whole[self.rows][:, self._free] % p).astype(np.float64)
+
+
+def _taken(a: Residues, columns: Any) -> Residues:
+    """The columns of an array; not a copy of many that are neighbours."""
+    if a.size > _CACHE:
+        columns = np.asarray(columns)
+        if len(columns) and (columns == np.arange(columns[0], columns[0] + len(columns))).all():
+            return a[:, columns[0] : columns[0] + len(columns)]
+    return a[:, columns]
 
 
 def nonzero_minor(matrix: Residues, p: int) -> Minor:

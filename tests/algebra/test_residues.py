@@ -41,12 +41,12 @@ def test_products_of_the_largest_residues_are_exact(inner):
 
 
 @pytest.mark.parametrize("p", [2, 3, 8388593, LARGEST])
-@pytest.mark.parametrize("inner", [129, 256, 257, 513, 2000])
+@pytest.mark.parametrize("inner", [129, 513])
 def test_long_products_of_the_largest_centered_residues_are_exact(inner, p):
     half = (p - 1) // 2
-    c = np.full((200, 900), p - 1.0)
+    c = np.full((150, 900), p - 1.0)
     for x, y in ((half, half), (half + 1, half), (half + 1, half + 1)):
-        a, b = np.full((200, inner), float(x)), np.full((inner, 900), float(y))
+        a, b = np.full((150, inner), float(x)), np.full((inner, 900), float(y))
         assert (matmul(a, b, p) == inner * x * y % p).all()
         assert (less_product(c, a, b, p) == (p - 1 - inner * x * y) % p).all()
 
