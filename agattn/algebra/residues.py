@@ -321,6 +321,20 @@ class RowSpace:
         value = self.value * sign % self.p
         return Minor(tuple(sorted(self.rows)), tuple(sorted(self.columns)), value, self.p)
 
+    def basis(self) -> Residues:
+        """The basis in reduced echelon form, (rank, columns), in the order of the pivots.
+
+        >>> space = RowSpace(columns=3, p=7)
+        >>> space.add(np.array([[2.0, 2.0, 4.0]]))
+        1
+        >>> space.basis()
+        array([[1., 1., 2.]])
+        """
+        basis = np.zeros((self.rank, len(self._free) + self.rank))
+        basis[range(self.rank), self.columns] = 1
+        basis[:, self._free] = self._basis
+        return basis
+
     def kernel(self) -> Residues:
         """A basis of the vectors that are orthogonal to all rows, (columns − rank, columns).
 
