@@ -33,6 +33,8 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from agattn.workers import threads
+
 Residues: TypeAlias = NDArray[np.float64]
 
 #: Every prime used here is below this power of two.
@@ -45,6 +47,8 @@ _HALF = 1 << 15
 _CHUNK, _CENTERED = 128, 255
 # Entries of a product that stay in the cache, and columns below which BLAS is slower.
 _TILE, _NARROWEST = 1 << 17, 128
+# Products of so many steps take all cores; there are none in eliminations of less than two seconds.
+_LONG = 1 << 30
 _LEAF = 26
 _PRODUCTS = 6  # of two residues, whose sum fits into 64 bits with a sign
 _ROWS = 512
@@ -136,7 +140,8 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
     Both have entries in [0, p), p < 2³⁰; shapes (..., m, k) and (..., k, n) give (..., m, n).
     """
     total: Residues | None = None
-    for part in _products(a, b, p):
+    a, chunk = _centered(a, b, p)
+    for part in _products(a, b, p, chunk):
         total = reduce(part if total is None else total + part, p)
     if total is None:
         return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
@@ -152,28 +157,37 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
            [2., 3.]])
     """
     n, width = c.shape[-1], max(_TILE // max(c.shape[-2], 1), _NARROWEST)
+    a, chunk = _centered(a, b, p)
     if c.ndim > 2 or n <= width or a.shape[-1] <= _CHUNK:
-        return _less_product(c, a, b, p)
+        return _less_product(c, a, b, p, chunk)
     result = np.empty(c.shape)
-    for start in range(0, n, width):  # what is done to a few columns stays in the processor's cache
+
+    def fill(start: int) -> None:
         columns = slice(start, start + width)
-        result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p)
+        result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p, chunk)
+
+    # What is done to a few columns stays in the processor's cache, and is nobody else's.
+    with threads(c.size * a.shape[-1] >= _LONG) as run:
+        run(fill, range(0, n, width))
     return result
 
 
-def _less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
-    for part in _products(a, b, p):
+def _less_product(c: Residues, a: Residues, b: Residues, p: int, chunk: int) -> Residues:
+    for part in _products(a, b, p, chunk):
         np.subtract(c, part, out=part)
         c = reduce(part, p)
     return c
 
 
-def _products(a: Residues, b: Residues, p: int) -> Iterator[Residues]:
+def _centered(a: Residues, b: Residues, p: int) -> tuple[Residues, int]:
+    """For a long product ab the residues in (−p/2, p/2); and how many products can be added."""
+    if a.shape[-1] <= _CHUNK or b.shape[-1] < _NARROWEST:
+        return a, _CHUNK
+    return a - p * (a > p / 2), _CENTERED if p < 1 << WORD_BITS else 2 * _CENTERED
+
+
+def _products(a: Residues, b: Residues, p: int, chunk: int) -> Iterator[Residues]:
     """Arrays whose sum is ab modulo p, of whole numbers of absolute values below 2⁵³ − 2³¹."""
-    chunk = _CHUNK
-    if a.shape[-1] > _CHUNK and b.shape[-1] >= _NARROWEST:
-        a = a - p * (a > p / 2)
-        chunk = _CENTERED if p < 1 << WORD_BITS else 2 * _CENTERED
     for start in range(0, a.shape[-1], chunk):
         left, right = a[..., start : start + chunk], b[..., start : start + chunk, :]
         if p < 1 << WORD_BITS:
