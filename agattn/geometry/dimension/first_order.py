@@ -259,7 +259,9 @@ class _Pair:
         arithmetic: _FirstOrder,
         waiting: Callable[[], _Polynomial] | tuple[_Pair, _Pair] | None = None,
     ) -> None:
-        self._value, self.change, self.arithmetic, self.waiting = value, change, arithmetic, waiting
+        self._value, self.waiting = value, waiting
+        self.change: _Polynomial = change
+        self.arithmetic: _FirstOrder = arithmetic
         if waiting and not arithmetic.is_lazy:
             self._value = self.value
 
