@@ -52,6 +52,7 @@ class Limits:
         force: whether limits on sizes are ignored.
         progress: is called with each step, a line of text.
         native: MiB for computations without an engine; ``None`` for what the machine has.
+        workers: cores for what takes seconds; ``None`` for all that there are.
 
     Raises:
         InputError: if no process can be held to the timeout or the memory.
@@ -63,6 +64,7 @@ class Limits:
     force: bool = False
     progress: Progress = silent
     native: int | None = None
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= MAX_TIMEOUT:
@@ -172,6 +174,7 @@ KEYWORDS: Mapping[str, Keyword] = {
     "memory": Keyword("int", Limits.memory, "limit of each run of an engine, in MiB."),
     "seed": Keyword("int", Limits.seed, "of all random choices."),
     "force": Keyword("bool", Limits.force, "go beyond the limits on sizes."),
+    "workers": Keyword("int | None", Limits.workers, "cores for what takes seconds; all by default."),
     "progress": Keyword("Progress", silent, "called with each step, a line of text."),
 }
 

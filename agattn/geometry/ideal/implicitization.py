@@ -264,7 +264,7 @@ class Implicitization:
             wanted = np.array([*orbits[n]], dtype=np.uint64)
             if n < last:
                 below = np.unique((needed[n + 1][:, None] - self.keys[variables]).ravel())
-                wanted = np.union1d(wanted, below[np.isin(below, every[n])])
+                wanted = np.union1d(wanted, below[_are_among(below, every[n])])
             needed[n] = np.sort(wanted)
         return needed, orbits
 
@@ -314,7 +314,7 @@ class Implicitization:
     def _border(self, below: _Degree, needed: Any) -> _Degree:
         """The products of coordinates and standard monomials in the multidegrees needed."""
         rows, keys = below.rows[below.standard], below.keys[below.standard]
-        kept = [np.flatnonzero(np.isin(keys + key, needed)) for key in self.keys]
+        kept = [np.flatnonzero(_are_among(keys + key, needed)) for key in self.keys]
         # The products, and again without repetition, sorted, with their numbers, keys and counts.
         products = sum(map(len, kept))
         size = 8 * products * (3 * (below.n + 1) + 14)
@@ -789,6 +789,12 @@ def _agree(rational: list[list[Fraction]], residues: IntArray, p: int) -> bool:
 def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:
     factors = hashing.integers(1 << 62, size=vectors.shape[1], dtype=np.uint64)
     return (vectors.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+
+
+def _are_among(numbers: Any, increasing: Any) -> Any:
+    """Which numbers are among increasing ones; without the calls that numpy's ``isin`` makes for a few."""
+    at = np.searchsorted(increasing, numbers)
+    return np.append(increasing, increasing[:1])[at] == numbers if len(increasing) else at > 0
 
 
 def _times(rows: IntArray, k: int) -> IntArray:

@@ -90,9 +90,10 @@ class MapArrays:
 
     def _collect(self) -> None:
         shape = -1, self._parameters
+        self._coefficients_of = [f.terms for f in self.polynomials]
         self.terms = [
             (np.array(list(terms), dtype=np.int64).reshape(shape), list(terms.values()))
-            for terms in (f.terms for f in self.polynomials)
+            for terms in self._coefficients_of
         ]
 
     def __len__(self) -> int:
@@ -315,12 +316,12 @@ class MapArrays:
         for k, (exponents, coefficients) in enumerate(self.terms):
             moved = np.zeros_like(exponents)
             moved[:, exchange] = exponents
-            there = dict(zip(map(tuple, moved.tolist()), coefficients, strict=True))
-            other, values = self.terms[image[k]]
-            if there != {
-                key: int(signs[k]) * x for key, x in zip(map(tuple, other.tolist()), values, strict=True)
-            }:
+            other = self._coefficients_of[image[k]]
+            if len(other) != len(coefficients):
                 return False
+            for key, x in zip(map(tuple, moved.tolist()), coefficients, strict=True):
+                if other.get(key) != (x if signs[k] > 0 else -x):
+                    return False
         return True
 
 
