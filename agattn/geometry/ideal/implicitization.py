@@ -173,7 +173,7 @@ class Implicitization:
         self._permutations = self.map.permutations()
 
     def _new_prime(self) -> int:
-        denominators = {x.denominator for _, coefficients in self.map.terms for x in coefficients}
+        denominators = {x.denominator for x in self.map.numbers[0]}
         while True:
             p = random_prime(self.map.random)
             if all(d % p for d in denominators):
