@@ -33,6 +33,11 @@ p. Then R_1·I_{n−1} and these modules together are at least as large over ℚ
 they lie in I_n, dim (R/I)_n ≤ h. So both are equal, and I_n is R_1·I_{n−1} and the modules w: no other module
 has minimal generators. For these the number of minimal generators is computed exactly over ℚ, too.
 
+**One matrix in place of many.** Bounds for the multiplicities c bound the dimension of each weight of R/I by
+Kostka numbers, also modulo p. No Kostka number is 0 in the weight that is spread evenly. So where a rank
+shows that the bound is met there, all bounds are met, and all dimensions are known. A weight that has as many
+candidates needs no matrix, as candidates span.
+
 The multiplicities in the polynomial ring are a formula of characters (:func:`ring_multiplicities`).
 
 **Other images.** For t = 1 GL(d')×GL(d) acts on the coordinates, and both act on other images than M̄. Where
@@ -131,15 +136,16 @@ class InvariantImage:
 
     def weights(self, n: int) -> Iterator[tuple[Any, int]]:
         """The dominant weights of degree n, with their fingerprints."""
-        for weight in product(*(partitions(size, k) for size, k in self._shares(n))):
+        for weight in product(*(partitions(size, k) for size, k in self.shares(n))):
             yield weight, self._key(weight)
 
     def even(self, n: int) -> int:
         """The fingerprint of the weight that is spread most evenly."""
-        parts = (((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in self._shares(n))
+        parts = (((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in self.shares(n))
         return self._key(tuple(map(tuple, parts)))
 
-    def _shares(self, n: int) -> list[tuple[int, int]]:
+    def shares(self, n: int) -> list[tuple[int, int]]:
+        """For each space the degree in it, and its dimension."""
         return [(n * degree, k) for degree, k in zip(self.layer.gl_degrees, self.sizes, strict=True)]
 
     def _key(self, weight: tuple[Partition, ...]) -> int:
@@ -178,13 +184,14 @@ def modules_by_weights(layer: SingleLayer, last: int) -> Iterator[dict[Shape, Mu
     outputs, columns = smallest_spaces(layer, last)
     y: list[tuple[int, ...]] = [
         (c, b, i, k)
-        for c, b in product(range(outputs), range(columns))
+        # In this order equations have leading terms of lower degrees than in that of the layer.
         for i, k in combinations_with_replacement(range(layer.d), 2)
+        for c, b in product(range(outputs), range(columns))
     ]
     source = coefficient_map(_parametrization(layer, outputs, columns, y))
     image = InvariantImage(layer, source, y, (outputs, columns, layer.d))
     yield image.linear_forms()
-    for piece in image.ideal.pieces(last, partial(_decisive, image)):
+    for piece in image.ideal.pieces(last, partial(_decisive, image), partial(_bounds, image)):
         modules = image.modules(piece)
         for shape, numbers in modules.items():
             if numbers.minimal_generators:
@@ -195,17 +202,34 @@ def modules_by_weights(layer: SingleLayer, last: int) -> Iterator[dict[Shape, Mu
 def _decisive(image: InvariantImage, n: int, standard: Mapping[int, int]) -> set[int]:
     """The weight that is spread evenly, and those of modules that occur less often than their bound."""
     coordinate = decompose({weight: standard.get(key, 0) for weight, key in image.weights(n)})
-    ring, alpha = ring_of_layer(image.layer, n), image.layer.alpha
-    below = {
-        key
-        for weight, key in image.weights(n)
-        if coordinate.get(weight, 0) < min(ring.get(weight, 0), _most(weight, alpha))
-    }
+    most = _most(image, n)
+    below = {key for weight, key in image.weights(n) if coordinate.get(weight, 0) < most[weight]}
     return below | {image.even(n)}
 
 
-def _most(shape: Shape, alpha: int) -> int:
-    """A bound for the multiplicity in the coordinate ring."""
+def _bounds(image: InvariantImage, n: int) -> tuple[int, dict[int, int]]:
+    """The weight that is spread evenly, and bounds for the weights of the coordinate ring.
+
+    They are sums of bounds for multiplicities times Kostka numbers. These are not 0 in the weight that is
+    spread evenly: if the bound is met there, that for each multiplicity is.
+    """
+    tables = [list(partitions(size, k)) for size, k in image.shares(n)]
+    counts = np.array([*_most(image, n).values()], dtype=object).reshape([*map(len, tables)])
+    for table in tables:
+        numbers = np.array([[kostka(nu, weight) for weight in table] for nu in table], dtype=object)
+        counts = np.tensordot(counts, numbers, (0, 0))  # the first axis becomes the last
+    keys = (key for _, key in image.weights(n))
+    return image.even(n), dict(zip(keys, counts.ravel().tolist(), strict=True))
+
+
+def _most(image: InvariantImage, n: int) -> dict[Any, int]:
+    """Bounds for the multiplicities in the coordinate ring."""
+    ring, alpha = ring_of_layer(image.layer, n), image.layer.alpha
+    return {shape: min(ring.get(shape, 0), _on_the_source(shape, alpha)) for shape, _ in image.weights(n)}
+
+
+def _on_the_source(shape: Shape, alpha: int) -> int:
+    """A bound for the multiplicity in the functions on the source that respect preimages."""
     lam, mu, nu = shape
     n = sum(lam)
     if len(mu) > alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):

@@ -88,6 +88,24 @@ def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
     assert 1 <= solved.count(5) <= 4 < solved.count(4)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "last"), [((2, 1, 2), 6), ((2, 2, 2), 5), ((3, 1, 2), 5), ((3, 1, 3), 5), ((3, 2, 2), 3)]
+)
+def test_bounds_that_are_met_in_one_weight_are_the_dimensions_of_all(monkeypatch, sizes, last):
+    layer, counted, met = SingleLayer(*sizes), Implicitization._counted, []
+
+    def watched(image, degree, *given):
+        numbers = counted(image, degree, *given)
+        met.append(bool(numbers))
+        return numbers
+
+    monkeypatch.setattr(Implicitization, "_counted", watched)
+    found = list(modules_by_weights(layer, last))
+    assert any(met)
+    monkeypatch.setattr(Implicitization, "_counted", lambda *given: {})
+    assert list(modules_by_weights(layer, last)) == found
+
+
 # --- hypersurfaces ---
 
 
