@@ -75,17 +75,20 @@ from agattn.algebra.characters import (
     decompose,
     kostka,
     littlewood_richardson,
+    module_dimension,
     module_name,
     partitions,
     schur_dimension,
     specht_dimension,
     symmetric_character,
 )
+from agattn.algebra.residues import RowSpace
 from agattn.architectures import PolynomialMap, SingleLayer
 from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
+from agattn.geometry.ideal.torus_weights import monomials_of_weight
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.limits import limits, log
 
@@ -139,10 +142,14 @@ class InvariantImage:
         for weight in product(*(partitions(size, k) for size, k in self.shares(n))):
             yield weight, self._key(weight)
 
-    def even(self, n: int) -> int:
-        """The fingerprint of the weight that is spread most evenly."""
+    def even_weight(self, n: int) -> tuple[Partition, ...]:
+        """The weight of degree n that is spread most evenly."""
         parts = (((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in self.shares(n))
-        return self._key(tuple(map(tuple, parts)))
+        return tuple(map(tuple, parts))
+
+    def even(self, n: int) -> int:
+        """Its fingerprint."""
+        return self._key(self.even_weight(n))
 
     def shares(self, n: int) -> list[tuple[int, int]]:
         """For each space the degree in it, and its dimension."""
@@ -181,6 +188,41 @@ def modules_by_weights(layer: SingleLayer, last: int) -> Iterator[dict[Shape, Mu
         TooLargeError: if a weight space or the memory it needs is beyond the limits.
         ArithmeticError: if a prime was unlucky; another seed helps.
     """
+    image = _in_small_spaces(layer, last)
+    yield image.linear_forms()
+    for piece in image.ideal.pieces(last, partial(_decisive, image), partial(_bounds, image)):
+        modules = image.modules(piece)
+        for shape, numbers in modules.items():
+            if numbers.minimal_generators:
+                _prove(shape, numbers, layer.alpha)
+        yield modules
+
+
+def hilbert_value(layer: SingleLayer, n: int) -> int | None:
+    """The Hilbert function of a layer with t ≥ 2 in one degree, if a rank in one weight shows it; else None.
+
+    That is where the bounds for all multiplicities are met, as in the module docstring.
+
+    >>> hilbert_value(SingleLayer(2, 1), 4), hilbert_value(SingleLayer(3, 2), 5)
+    (125, 289656)
+    """
+    image = _in_small_spaces(layer, n)
+    (even, bounds), places = _bounds(image, n), {name: k for k, name in enumerate(image.names)}
+    most, step = bounds[even], bounds[even] // 2 + 1
+    space = RowSpace(most + 4, image.ideal.prime)
+    monomials = monomials_of_weight(image.even_weight(n))
+    rows = np.array([[places[tuple(i - 1 for i in index)] for index in monomial] for monomial in monomials])
+    image.ideal.map.random.shuffle(rows)
+    for start in range(0, len(rows), step):
+        space.add(image.ideal.values(rows[start : start + step], most + 4, space.p))
+        if space.rank == most:
+            multiplicities = _most(image, n).items()
+            return sum(many * module_dimension(shape, layer.gl_sizes) for shape, many in multiplicities)
+    return None
+
+
+def _in_small_spaces(layer: SingleLayer, last: int) -> InvariantImage:
+    """M̄ of a layer with t ≥ 2, in spaces that show all modules up to a degree."""
     outputs, columns = smallest_spaces(layer, last)
     y: list[tuple[int, ...]] = [
         (c, b, i, k)
@@ -189,14 +231,7 @@ def modules_by_weights(layer: SingleLayer, last: int) -> Iterator[dict[Shape, Mu
         for c, b in product(range(outputs), range(columns))
     ]
     source = coefficient_map(_parametrization(layer, outputs, columns, y))
-    image = InvariantImage(layer, source, y, (outputs, columns, layer.d))
-    yield image.linear_forms()
-    for piece in image.ideal.pieces(last, partial(_decisive, image), partial(_bounds, image)):
-        modules = image.modules(piece)
-        for shape, numbers in modules.items():
-            if numbers.minimal_generators:
-                _prove(shape, numbers, layer.alpha)
-        yield modules
+    return InvariantImage(layer, source, y, (outputs, columns, layer.d))
 
 
 def _decisive(image: InvariantImage, n: int, standard: Mapping[int, int]) -> set[int]:

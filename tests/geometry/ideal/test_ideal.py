@@ -216,6 +216,15 @@ def test_generators_are_highest_weight_vectors_that_vanish(layer, shape):
         assert max(map(abs, vector.terms.values())) <= 10
 
 
+@pytest.mark.parametrize(("alpha", "degree"), [(1, 3), (1, 4), (2, 4)])
+def test_minors_generate_all_modules_of_more_rows(alpha, degree):
+    """Cauchy's formula against the products of coordinates and equations of one degree less."""
+    edge = [component(shape) for shape in shapes(degree, 2, 3) if len(shape[1]) == alpha + 1]
+    assert any(space.ring for space in edge)
+    for space in edge:
+        assert space.ideal(alpha) == (space.count_products(True) if space.ring else 0)
+
+
 def test_relations_of_many_digits_are_made_short():
     space = component(((3, 2), (3, 2), (5, 3, 2)))  # some have 72 bits
     assert len(space.product_tensors(3)) == space.ideal(3) - space.minimal_generators(3) > 0

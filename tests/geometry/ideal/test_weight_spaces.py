@@ -11,12 +11,14 @@ from agattn.architectures import SingleLayer
 from agattn.engines.elimination import eliminate
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.ideal import weight_spaces
 from agattn.geometry.ideal.ideal import _by_modules, compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.ideal.weight_spaces import (
     Multiplicities,
+    hilbert_value,
     modules_by_weights,
     ring_of_layer,
     smallest_spaces,
@@ -104,6 +106,21 @@ def test_bounds_that_are_met_in_one_weight_are_the_dimensions_of_all(monkeypatch
     assert any(met)
     monkeypatch.setattr(Implicitization, "_counted", lambda *given: {})
     assert list(modules_by_weights(layer, last)) == found
+
+
+@pytest.mark.parametrize(
+    "sizes", [(2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 3, 2), (3, 1, 2), (3, 2, 1), (4, 1, 3)]
+)
+def test_one_weight_shows_the_hilbert_function(sizes):
+    layer = SingleLayer(*sizes)
+    ideal = compute_ideal(layer, 4)
+    values = [hilbert_value(layer, n) for n in range(1, 5)]
+    assert None not in values and values == [ideal.hilbert_function(n) for n in range(1, 5)]
+
+
+def test_a_bound_that_is_not_met_shows_nothing(monkeypatch):
+    monkeypatch.setattr(weight_spaces, "_on_the_source", lambda shape, alpha: 2)
+    assert hilbert_value(SingleLayer(2, 2), 3) is None
 
 
 # --- hypersurfaces ---
