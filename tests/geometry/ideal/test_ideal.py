@@ -27,6 +27,8 @@ from agattn.geometry.ideal.isotypic import _gram, _independent, component, pair_
 from agattn.geometry.ideal.named_families import named_families
 from agattn.geometry.ideal.torus_weights import smallest_layer
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
+from agattn.limits import limited
+from agattn.workers import processes
 
 # Minimal generators by degree: full eliminations (finite field 32003) where the list says so, all to degree
 # 4.
@@ -189,6 +191,27 @@ def test_attention_head_of_gpt2():
 def test_workers_change_nothing():
     layer = SingleLayer(3, 2, 2)
     assert compute_ideal(layer, 3, workers=2).as_json() == compute_ideal(layer, 3).as_json()
+
+
+@pytest.mark.parametrize(("long", "memory", "expected"), [(0, None, [3]), (0, 64, [2]), (1e9, None, [])])
+def test_all_processors_work_where_that_is_worth_it_and_the_memory_allows_it(
+    monkeypatch, long, memory, expected
+):
+    started, steps = [], []
+
+    def counted(number):
+        started.append(number)
+        return processes(number)
+
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.processes", counted)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.processors", lambda: 3)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal._LONG", long)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.bytes_by_modules", lambda layer, last: 30 * 2**20)
+    layer = SingleLayer(2, 1)
+    with limited(native=memory, progress=steps.append):
+        found = compute_ideal(layer, 3, workers=None)
+    assert started == expected and found == compute_ideal(layer, 3)
+    assert any("2 processes are used" in step for step in steps) is (memory is not None)
 
 
 ALL_GENERATORS = [
