@@ -16,6 +16,12 @@ from typing import Any
 from agattn.limits import limits
 
 
+def processors() -> int:
+    """The number of processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # which not every system has
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 @contextmanager
 def processes(number: int) -> Iterator[Callable[..., list[Any]]]:
     """A ``map`` in so many processes, which end with this context; after an error, in the middle of a job.
