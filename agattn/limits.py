@@ -52,9 +52,10 @@ class Limits:
         force: whether limits on sizes are ignored.
         progress: is called with each step, a line of text.
         native: MiB for computations without an engine; ``None`` for what the machine has.
+        workers: threads; ``None`` for one, or where the work is long for as many as there are processors.
 
     Raises:
-        InputError: if no process can be held to the timeout or the memory.
+        InputError: if no process can be held to the timeout or the memory, or there is no worker.
     """
 
     timeout: float = 60.0
@@ -63,6 +64,7 @@ class Limits:
     force: bool = False
     progress: Progress = silent
     native: int | None = None
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= MAX_TIMEOUT:
@@ -71,6 +73,8 @@ class Limits:
             )
         if not 0 < self.memory <= MAX_MEMORY:
             raise InputError(f"the memory is {self.memory} MiB; it must be above 0 and at most {MAX_MEMORY}")
+        if self.workers is not None and self.workers < 1:
+            raise InputError("0 workers do nothing; give 1 or more, or leave workers out")
 
 
 _LIMITS: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039, as it is frozen
@@ -173,6 +177,7 @@ KEYWORDS: Mapping[str, Keyword] = {
     "seed": Keyword("int", Limits.seed, "of all random choices."),
     "force": Keyword("bool", Limits.force, "go beyond the limits on sizes."),
     "progress": Keyword("Progress", silent, "called with each step, a line of text."),
+    "workers": Keyword("int | None", None, "threads. [default: all processors if it takes long]"),
 }
 
 

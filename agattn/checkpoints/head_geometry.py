@@ -257,7 +257,7 @@ LEGEND = (
 )
 
 
-@takes("progress")
+@takes("progress", "workers")
 def classify(
     weights: Any,
     *,

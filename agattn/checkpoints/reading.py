@@ -141,7 +141,8 @@ class _Stored:
         blocks = [StoredArrays(self, layer) for layer in range(self.layers)]
         dtype = coarsest(self.file.dtype(name) for name in self.parts)
         ends = StoredArrays(self, None)
-        return Transformer(self.file.name, self.facts, ends, blocks, dtype, tuple(self.left_out))
+        size = sum(math.prod(self.file.shape(name)) for name in self.parts)
+        return Transformer(self.file.name, self.facts, ends, blocks, dtype, tuple(self.left_out), size)
 
     def _claims(
         self,

@@ -24,15 +24,17 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerComparison
-from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, pieces
+from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, norms, pieces
 from agattn.checkpoints.forward import logits, moved
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.stored import Arrays, Transformer, length
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
+from agattn.checkpoints.threads import spread, threads
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.equivalence import equivalent as of_weights
+from agattn.limits import takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
 from agattn.sheet.result import FINITE, Count, Key, Result
 
@@ -47,6 +49,8 @@ ROUNDINGS = {
 FACTOR = 2.0
 #: Random signs that are tried for each model, and texts.
 DRAWS, TEXTS, LENGTH = 3, 8, 12
+#: Estimated seconds for an entry of a model.
+_SECONDS = 1e-7
 #: What the rows of the embeddings are.
 ROWS = {"E": "token", "positions": "position", "types": "type"}
 #: What the arrays are called in the document.
@@ -146,6 +150,7 @@ class SameModel(Result, name="same-model", eq=False):
         return Sheet(f"{self.names[0]} and {self.names[1]}", (*notes, Table(title, headings, cells)))
 
 
+@takes("workers")
 def compare_models(
     a: Transformer, b: Transformer, layer: int | None = None, head: int | None = None
 ) -> SameModel:
@@ -174,19 +179,20 @@ def compare_models(
     _same_facts(a, b)
     if head is not None and layer is None:
         raise InputError("of which layer is this head? give layer, too")
-    comparison = _Comparison(a, b)
-    comparison.ends()
-    if layer is None:
-        layers = comparison.layers(range(len(a.blocks)), None)
-        comparison.logits()
-        return comparison.verdict(layers)
-    if not 0 <= layer < len(a.blocks):
+    if layer is not None and not 0 <= layer < len(a.blocks):
         raise InputError(f"the models have layers 0 to {len(a.blocks) - 1}, not {layer}")
-    if a.facts.place == "post":  # each layer may change the signs of the stream
-        comparison.layers(range(layer), None)
-        comparison.checks = Checks()
-    covered = f"layer {layer}" if head is None else f"the group of head {head} in layer {layer}"
-    return comparison.verdict(comparison.layers([layer], head), covered)
+    with threads(_SECONDS * a.size):
+        comparison = _Comparison(a, b)
+        comparison.ends()
+        if layer is None:
+            layers = comparison.layers(range(len(a.blocks)), None)
+            comparison.logits()
+            return comparison.verdict(layers)
+        if a.facts.place == "post":  # each layer may change the signs of the stream
+            comparison.layers(range(layer), None)
+            comparison.checks = Checks()
+        covered = f"layer {layer}" if head is None else f"the group of head {head} in layer {layer}"
+        return comparison.verdict(comparison.layers([layer], head), covered)
 
 
 def _same_facts(a: Transformer, b: Transformer) -> None:
@@ -274,14 +280,7 @@ class _Comparison:
         self.basis = self.below = candidates[0]
         for part in parts:
             first, second = compact[part]
-            for (at,) in pieces(first.shape):
-                one, two = (
-                    self.one.fold(part, first[at].astype(np.float64)),
-                    self.two.fold(part, second[at].astype(np.float64)),
-                )
-                error = self.two.error(part, second[at].astype(np.float64))
-                error = error + self.basis.error * np.linalg.norm(two, axis=1)
-                self.checks.add((-1, part), ROWS[part], self.basis.turn(one), two, error, at.start)
+            self._compare(part, ROWS[part], first, second, self.basis)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):
             if part in self.a.ends or part in self.b.ends:
@@ -305,12 +304,24 @@ class _Comparison:
         """
         ends = self.two if n else self.one
         at = np.linspace(0, len(array) - 1, min(len(array), 4 * ends.width)).astype(int)
-        piece = array[np.unique(at)].astype(np.float64)
+        piece = array[np.unique(at)]
         if n == 2:
             scale = self.b.facts.embedding_scale if part == "E" else 1.0
-            return np.asarray(np.linalg.norm(self.rounding.of(np.abs(piece)), axis=1) * scale)
+            return self.rounding.norms(piece) * scale
         rows = ends.fold(part, piece)
         return rows - rows.mean(0) if "positions" in self.a.ends else rows
+
+    def _compare(self, part: str, units: str, first: Array, second: Array, basis: Basis) -> None:
+        """Compare an embedding or the unembedding, piece by piece."""
+
+        def compare(piece: tuple[slice, ...]) -> None:
+            (at,) = piece
+            expected, actual = basis.turn(self.one.fold(part, first[at])), self.two.fold(part, second[at])
+            bound = self.two.error(part, second[at]) + basis.error * norms(actual)
+            self.checks.add((-1, part), units, expected, actual, bound, at.start)
+
+        for _ in spread(compare, pieces(first.shape)):
+            pass
 
     def layers(self, chosen: Iterable[int], head: int | None) -> list[ComparedLayer]:
         """Compare layers."""
@@ -337,10 +348,7 @@ class _Comparison:
         first, second = self.one.stored("W"), self.two.stored("W")
         if first.shape != second.shape:
             raise InputError(f"{len(first)} logits in A and {len(second)} in B")
-        for (at,) in pieces(first.shape):
-            expected, actual = basis.turn(self.one.fold("W", first[at])), self.two.fold("W", second[at])
-            bound = self.two.error("W", second[at]) + basis.error * np.linalg.norm(actual, axis=1)
-            self.checks.add((-1, "W"), "token", expected, actual, bound, at.start)
+        self._compare("W", "token", first, second, basis)
         biases = [ends.bias() for ends in (self.one, self.two)]
         if any(bias is not None for bias in biases):
             nothing = (np.zeros(len(first)), np.zeros(len(first)))
@@ -500,6 +508,7 @@ def _separate(
     return None, largest
 
 
+@takes("workers")
 def equivalent(
     w1: Any,
     w2: Any,

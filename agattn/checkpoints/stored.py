@@ -100,6 +100,7 @@ class Transformer:
     blocks: Sequence[Arrays]
     dtype: str = "float64"
     left_out: tuple[str, ...] = ()  #: tensors of what is built on top of the model, such as poolers
+    size: int = 0  #: the entries of all arrays that are read from files
 
 
 def rows(arrays: Arrays, part: str, at: slice) -> Array:

@@ -206,6 +206,7 @@ def equivalent(
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
     distance: bool = False,
+    workers: int | None = None,
     output: Annotated[Outputs, Writes((".safetensors",))] = (),
 ) -> Reply:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
@@ -222,6 +223,7 @@ def equivalent(
         layer: which layer of a checkpoint or of stacked weights, from 0.
         head: which head of a checkpoint or of stacked weights, from 0.
         distance: how far two whole checkpoints are from each other instead, layer by layer and head by head.
+        workers: threads for whole checkpoints. [default: all processors if it takes long]
         output: write the result, or of two checkpoints the symmetry.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
@@ -231,7 +233,9 @@ def equivalent(
         return _distance(first, second, whole and layer is None and head is None)
     if head is None and whole:
         leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
-        return _same_model(first, second, layer, output)
+        with limited(workers=workers):
+            return _same_model(first, second, layer, output)
+    leave_out("is for two whole checkpoints", "workers")
     if symmetries := chosen(output, ".safetensors"):
         raise InputError(f"{symmetries[0]} holds the symmetry of two whole checkpoints; leave it out")
     how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
