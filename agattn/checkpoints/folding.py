@@ -30,7 +30,7 @@ WRITERS = {"O": -2, "D": 0}
 #: What each half of a block writes with.
 WRITER = {"attention": "O", "perceptron": "D"}
 #: Entries that are taken at a time.
-PIECE = 2**21
+PIECE = 2**20
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,13 @@ from math import sqrt
 import numpy as np
 
 from agattn.algebra.scalars import Array
+from agattn.checkpoints.folding import pieces
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, length, rows
+from agattn.checkpoints.threads import spread
 from agattn.errors import InputError
 
 #: Rows of the unembedding that are taken at a time.
-ROWS = 4096
+ROWS = 512
 
 
 def _silu(x: Array) -> Array:
@@ -136,8 +138,12 @@ def _unembedding(model: Transformer, x: Array) -> Array:
     if "W" not in ends and not facts.tied:
         return x
     part = "E" if facts.tied else "W"
-    pieces = (rows(ends, part, slice(n, n + ROWS)) for n in range(0, length(ends, part), ROWS))
-    y = np.concatenate([x @ W.astype(np.float64).T for W in pieces], 1)
+
+    def of_rows(n: int) -> Array:
+        y: Array = x @ rows(ends, part, slice(n, n + ROWS)).astype(np.float64).T
+        return y
+
+    y = np.concatenate([*spread(of_rows, range(0, length(ends, part), ROWS))], 1)
     if "W.bias" in ends:
         y += ends["W.bias"]
     return _capped(facts.logit_scale * y, facts.logit_cap)
@@ -172,9 +178,13 @@ def _norm(x: Array, arrays: Arrays, name: str, facts: Facts) -> Array:
 
 def _read(u: Array, block: Arrays, part: str) -> Array:
     """W u + b: tokens × rows, or heads × tokens × rows."""
-    W = block[part].astype(np.float64)
-    b = block.get(f"{part}.bias")
-    y: Array = u @ W.swapaxes(-1, -2)
+    W, b = block[part], block.get(f"{part}.bias")
+
+    def of_piece(at: tuple[slice, ...]) -> Array:
+        y: Array = u @ W[at].astype(np.float64).swapaxes(-1, -2)
+        return y
+
+    y = np.concatenate([*spread(of_piece, pieces(W.shape))], axis=0 if W.ndim == 3 else -1)
     return y if b is None else y + b[..., None, :]
 
 

@@ -31,8 +31,9 @@ import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
-from agattn.checkpoints.checkpoints import Checkpoint, is_plain
+from agattn.checkpoints.checkpoints import Checkpoint, Head, is_plain
 from agattn.checkpoints.families import common
+from agattn.checkpoints.threads import spread, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
@@ -58,6 +59,9 @@ from agattn.geometry.variety.coefficient_norm import (
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
+
+#: Estimated seconds for an entry of a checkpoint.
+_SECONDS = 4e-7
 
 
 class PlacedHead(Result, name="classify"):
@@ -318,18 +322,23 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
         return classify_weights(layers_of(checkpoint.file), tolerance)
     heads, mixed = list[PlacedHead](), list[SharedHeads]()
     queries: list[Array] = []  # of the group that is read
-    for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
+
+    def placed(head: Head) -> tuple[Head, PlacedHead]:
         with about(head.place):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
-        heads.append(geometry.replace(layer=head.layer, head=head.head))
-        group = checkpoint.group(head)
-        if len(group) > 1:
-            queries.append(head.Q.ravel())
-            if len(queries) == len(group):
+        return head, geometry.replace(layer=head.layer, head=head.head)
+
+    with threads(_SECONDS * checkpoint.size):
+        for head, geometry in spread(placed, steps(checkpoint, len(checkpoint), lambda head: head.place)):
+            heads.append(geometry)
+            group = checkpoint.group(head)
+            if len(group) > 1:
+                queries.append(head.Q.ravel())
+            if len(group) > 1 and len(queries) == len(group):
                 together = scaled(np.array(queries))[0]
                 sigma = np.linalg.svd(together, compute_uv=False)
-                decision = relative_to_largest(sigma, tolerance_of(together, head.dtype))
-                rank = decide_from_singular_values(sigma, decision if tolerance is None else tolerance).rank
+                own = relative_to_largest(sigma, tolerance_of(together, head.dtype))
+                rank = decide_from_singular_values(sigma, own if tolerance is None else tolerance).rank
                 mixed.append(SharedHeads(head.layer, tuple(group), rank))
                 queries = []
     return HeadTable(heads=tuple(heads), layout=checkpoint.layout, mixed=tuple(mixed))

@@ -299,6 +299,7 @@ def canonical(
     *,
     residual_basis: bool = False,
     fold_norms: bool = False,
+    workers: int | None = None,
     output: Annotated[Outputs, Writes((".safetensors", ""), folder=True, default="", required=True)] = (),
 ) -> Any:
     """Write the checkpoint in FILE in its canonical form: the same function, and the same file of all copies.
@@ -312,15 +313,17 @@ def canonical(
     Args:
         residual_basis: choose the basis of the residual stream, too; folds norms.
         fold_norms: fold norms into what reads them, take out means, and center embeddings.
+        workers: threads. [default: all processors if it takes long]
         output: a folder, or a file if FILE is one.
     """
     from agattn.checkpoints.canonical import canonical
     from agattn.checkpoints.reading import write_transformer
 
-    form = canonical(file, residual_basis=residual_basis, fold_norms=fold_norms)
-    for path in chosen(output, ".safetensors", ""):
-        write_transformer(file, form.transformer, path)
-        say_on_stderr(f"wrote {path}")
+    with limited(workers=workers):
+        form = canonical(file, residual_basis=residual_basis, fold_norms=fold_norms)
+        for path in chosen(output, ".safetensors", ""):
+            write_transformer(file, form.transformer, path)
+            say_on_stderr(f"wrote {path}")
     return form
 
 
