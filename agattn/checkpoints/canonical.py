@@ -26,8 +26,8 @@ from agattn.checkpoints.folding import READERS, WRITERS, norms, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, length
-from agattn.checkpoints.threads import spread, threads
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, shape
+from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError, argument
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table
@@ -38,8 +38,6 @@ Parts = dict[str, Array]
 HALVES = {"attention": (("Q", "K", "P"), "O", 1), "perceptron": (("G", "U"), "D", 0)}
 #: Numbers that are nearer than so many roundings, relatively, may have changed places.
 NEAR = 8
-#: Estimated seconds for an entry of a model.
-_SECONDS = 4e-8
 #: Random tokens at which outputs are compared.
 TOKENS = 12
 
@@ -550,7 +548,9 @@ class CanonicalForm(Result, name="canonical", eq=False):
 def difference(first: Transformer, second: Transformer) -> float:
     """The largest difference of outputs at random tokens, relative to the largest output."""
     positions = len(first.ends["positions"]) if "positions" in first.ends else TOKENS
-    tokens = np.random.default_rng(0).integers(length(first.ends, "E"), size=min(TOKENS, positions)).tolist()
+    tokens = (
+        np.random.default_rng(0).integers(shape(first.ends, "E")[0], size=min(TOKENS, positions)).tolist()
+    )
     one, two = logits(first, tokens), logits(second, tokens)
     return float(abs(one - two).max() / (abs(one).max() or 1.0))
 
@@ -580,7 +580,7 @@ def canonical_transformer(
         turn(ends, R)
     blocks = CanonicalBlocks(model, R, folds)
     new = replace(model, ends=ends or model.ends, blocks=blocks)
-    with threads(_SECONDS * model.size):
+    with threads(SECONDS / 2 * model.size):
         apart = difference(model, new)
     layers = tuple(blocks.changes[n] for n in range(len(blocks)))
     return new, CanonicalForm(layers, tuple(said), apart, new)

@@ -36,7 +36,7 @@ from agattn.calls import one_of, positive_integer
 from agattn.checkpoints.forward import attention_inputs
 from agattn.checkpoints.reading import read_transformer, stored_parts, write_transformer
 from agattn.checkpoints.stored import Arrays, Facts, Transformer
-from agattn.checkpoints.threads import spread, threads
+from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, argument
 from agattn.files import parsed, read_text, write
@@ -128,8 +128,6 @@ def _relative(x: float | None, norm: float) -> str:
     return "–" if x is None else f"{x / norm if norm else 0.0:.4f}"
 
 
-#: Estimated seconds for an entry of a model.
-_SECONDS = 5e-8
 #: What a conversion reads of a block.
 _PARTS = ("Q", "K", "P", "O", "Q.bias", "K.bias", "P.bias", "O.bias")
 
@@ -442,7 +440,7 @@ def convert(
     metrics, tokens = ([IDENTITY] * len(model.blocks), 0) if data is None else _metrics(model, data)
     lines, blocks, slow, pairs = [], [], 0, 0
     for n, (block, metric) in enumerate(zip(model.blocks, metrics, strict=True)):
-        with threads(_SECONDS * model.size):
+        with threads(SECONDS / 2 * model.size):
             layer = MeasuredLayer(block, model.facts, n, metric, context, kind == "latent")
             line, new = _converted(layer, n, kind, size, groups == "nearest")
         lines.append(line)

@@ -23,7 +23,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.folding import pieces
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, length, rows
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows, shape
 from agattn.checkpoints.threads import spread
 from agattn.errors import InputError
 
@@ -118,7 +118,7 @@ def attention_inputs(model: Transformer, sequences: Sequence[Sequence[int]]) -> 
 def _embedding(model: Transformer, tokens: Sequence[int]) -> Array:
     """What the first block reads."""
     ends, facts = model.ends, model.facts
-    count = length(ends, "E")
+    count = shape(ends, "E")[0]
     if not tokens or not all(0 <= t < count for t in tokens):
         raise InputError(f"tokens are one or more numbers from 0 to {count - 1}, not {list(tokens)}")
     E = {t: rows(ends, "E", slice(t, t + 1))[0] for t in sorted(set(tokens))}
@@ -143,7 +143,7 @@ def _unembedding(model: Transformer, x: Array) -> Array:
         y: Array = x @ rows(ends, part, slice(n, n + ROWS)).astype(np.float64).T
         return y
 
-    y = np.concatenate([*spread(of_rows, range(0, length(ends, part), ROWS))], 1)
+    y = np.concatenate([*spread(of_rows, range(0, shape(ends, part)[0], ROWS))], 1)
     if "W.bias" in ends:
         y += ends["W.bias"]
     return _capped(facts.logit_scale * y, facts.logit_cap)
@@ -275,14 +275,14 @@ class _Moved(Mapping[str, Array]):
     def rows(self, part: str, at: slice) -> Array:
         array = rows(self.arrays, part, at)
         random = np.random.default_rng([*self.seeds, zlib.crc32(part.encode())])
-        signs = self.unit * random.choice([-1.0, 1.0], self.length(part))[at]
+        signs = self.unit * random.choice([-1.0, 1.0], self.shape(part)[0])[at]
         for size in array.shape[1:]:
             signs = signs[..., None] * random.choice([-1.0, 1.0], size)
         moved: Array = array * (1 + signs)
         return moved
 
-    def length(self, part: str) -> int:
-        return length(self.arrays, part)
+    def shape(self, part: str) -> tuple[int, ...]:
+        return shape(self.arrays, part)
 
     def __contains__(self, part: object) -> bool:
         return part in self.arrays  # and is not read

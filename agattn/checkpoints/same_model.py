@@ -27,9 +27,9 @@ from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerCompariso
 from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, norms, pieces
 from agattn.checkpoints.forward import logits, moved
 from agattn.checkpoints.reading import read_transformer
-from agattn.checkpoints.stored import Arrays, Transformer, length
+from agattn.checkpoints.stored import Arrays, Transformer, shape
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
-from agattn.checkpoints.threads import spread, threads
+from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import Equivalence
@@ -49,8 +49,6 @@ ROUNDINGS = {
 FACTOR = 2.0
 #: Random signs that are tried for each model, and texts.
 DRAWS, TEXTS, LENGTH = 3, 8, 12
-#: Estimated seconds for an entry of a model.
-_SECONDS = 1e-7
 #: What the rows of the embeddings are.
 ROWS = {"E": "token", "positions": "position", "types": "type"}
 #: What the arrays are called in the document.
@@ -181,7 +179,7 @@ def compare_models(
         raise InputError("of which layer is this head? give layer, too")
     if layer is not None and not 0 <= layer < len(a.blocks):
         raise InputError(f"the models have layers 0 to {len(a.blocks) - 1}, not {layer}")
-    with threads(_SECONDS * a.size):
+    with threads(SECONDS * a.size):
         comparison = _Comparison(a, b)
         comparison.ends()
         if layer is None:
@@ -227,7 +225,7 @@ def _same_shapes(a: Arrays, b: Arrays, where: str = "") -> None:
             raise InputError(f"{where}{has} has {NAMES[part]}, and {lacks} has none")
         if part not in a:
             continue
-        x, y = a[part].shape, b[part].shape
+        x, y = shape(a, part), shape(b, part)
         if x != y and x[0] != y[0]:
             raise InputError(f"{where}{x[0]} {units.get(part, 'rows')} in A and {y[0]} in B")
         if x != y:
@@ -260,7 +258,7 @@ class _Comparison:
     def ends(self) -> None:
         """Find the basis of the stream, and compare the embedding with its positions, types and norm."""
         parts = [part for part in ("E", "positions", "types") if part in self.a.ends]
-        _same_shapes(_Some(self.a.ends, parts), _Some(self.b.ends, parts))
+        _same_shapes(self.a.ends, self.b.ends)
         compact = {part: (self._compact(self.a, part), self._compact(self.b, part)) for part in parts}
         raw = {part: (first, second, second) for part, (first, second) in compact.items()}
         used = parts if len(raw["E"][0]) < 2 * self.one.width else ["E"]
@@ -328,7 +326,7 @@ class _Comparison:
         one, two = FoldedBlocks(self.a, Rounding()), FoldedBlocks(self.b, self.rounding)
         result = []
         for n in chosen:
-            _same_shapes(_Some(self.a.blocks[n]), _Some(self.b.blocks[n]), f"layer {n}: ")
+            _same_shapes(self.a.blocks[n], self.b.blocks[n], f"layer {n}: ")
             layer = LayerComparison(n, one[n], two[n], self.basis, self.below, self.checks)
             self.basis, self.below = layer.run(head)
             self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.found.items()}
@@ -403,17 +401,6 @@ class _Comparison:
         return f"{moved} coordinates moved, {signs} with another sign" if moved or signs else "the same"
 
 
-class _Some(dict[str, Any]):
-    """Some arrays of a mapping, each read when it is asked for."""
-
-    def __init__(self, arrays: Arrays, parts: Iterable[str] | None = None) -> None:
-        super().__init__(dict.fromkeys(arrays if parts is None else parts))
-        self.arrays = arrays
-
-    def __getitem__(self, part: str) -> Any:
-        return self.arrays[part]
-
-
 def _symmetry_of(found: Mapping[str, Array]) -> LayerSymmetry:
     """The symmetry of a layer in numbers."""
     moved = np.zeros(len(found["groups"]), bool)
@@ -484,8 +471,8 @@ def _separate(
     a: Transformer, b: Transformer, rounding: Rounding, checks: Checks
 ) -> tuple[Separating | None, float]:
     """Tokens at which the models differ by more than rounding explains, and the largest ratio seen."""
-    count, rng, largest = length(a.ends, "E"), np.random.default_rng(0), 0.0
-    size = min(LENGTH, length(a.ends, "positions")) if "positions" in a.ends else LENGTH
+    count, rng, largest = shape(a.ends, "E")[0], np.random.default_rng(0), 0.0
+    size = min(LENGTH, shape(a.ends, "positions")[0]) if "positions" in a.ends else LENGTH
     wrong = [c.piece[0] for c in checks.misfits if c.part in ("E", "W") and c.piece[0] < count]
     for _ in range(TEXTS):
         tokens = rng.integers(count, size=size)

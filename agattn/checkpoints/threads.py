@@ -21,6 +21,8 @@ R = TypeVar("R")
 T = TypeVar("T")
 #: Work that is estimated to take longer, in seconds, is done by all processors.
 LONG = 2.0
+#: Estimated seconds for an entry of a model, where a command says nothing else.
+SECONDS = 1e-7
 #: What the pieces of one thread need, in bytes, where nothing else is said.
 EACH = 2**28
 

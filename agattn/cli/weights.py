@@ -229,11 +229,11 @@ def equivalent(
     from agattn.geometry.identifiability.equivalence import equivalent
 
     whole = all(_is_checkpoint(path) for path in (first, second))
-    if distance:
-        return _distance(first, second, whole and layer is None and head is None)
-    if head is None and whole:
-        leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
-        with limited(workers=workers):
+    with limited(workers=workers):
+        if distance:
+            return _distance(first, second, whole and layer is None and head is None)
+        if head is None and whole:
+            leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
             return _same_model(first, second, layer, output)
     leave_out("is for two whole checkpoints", "workers")
     if symmetries := chosen(output, ".safetensors"):
