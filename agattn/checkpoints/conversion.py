@@ -34,7 +34,7 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.calls import one_of, positive_integer
 from agattn.checkpoints.forward import attention_inputs
-from agattn.checkpoints.reading import read_transformer, stored_parts, write_transformer
+from agattn.checkpoints.reading import keep_first_parts, read_transformer, stored_parts, write_transformer
 from agattn.checkpoints.stored import Arrays, Facts, Transformer
 from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.checkpoints.weight_files import WeightFile
@@ -572,15 +572,9 @@ def write_conversion(like: str | Path, conversion: Conversion, out: str | Path) 
     names = {name: parts for name, (_, parts) in stored_parts(like).items() if set(parts) & _SHARED}
     if conversion.kind != "kv_heads" or _KV_HEADS not in table or any(len(names[name]) > 1 for name in names):
         return False
-    from safetensors.numpy import load_file, save_file
-
     old = table[_KV_HEADS]
     for path in (Path(out) / path.name for path in file.files):
-        tensors = load_file(path)
-        for name in tensors.keys() & names:
-            sets = tensors[name].reshape(old, -1, *tensors[name].shape[1:])[:: old // conversion.size]
-            tensors[name] = np.ascontiguousarray(sets.reshape(-1, *tensors[name].shape[1:]))
-        save_file(tensors, path, {"format": "pt"})
+        keep_first_parts(path, names, old, old // conversion.size)
     write(config, json.dumps(table | {_KV_HEADS: conversion.size}, indent=2))
     return True
 
