@@ -171,7 +171,7 @@ def _logarithm(values: Array) -> Array:
     return result
 
 
-def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice) -> Array:
+def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
     """Rows with their bias, if there is one, as a last column."""
     bias = block.biases().get(f"{part}.bias")
     return rows if bias is None else np.concatenate([rows, bias[0][at][..., None]], axis=-1)
