@@ -8,6 +8,7 @@ from command_line import call
 
 from agattn.checkpoints import folding, symmetry
 from agattn.checkpoints import threads as module
+from agattn.checkpoints.array_checks import Checks
 from agattn.checkpoints.same_model import compare_models
 from agattn.checkpoints.threads import processors, spread, threads
 from agattn.errors import InputError
@@ -54,6 +55,21 @@ def test_one_thread_and_three_compare_alike(family, changed, in_small_pieces):
     assert one.as_json() == three.as_json() and one.equivalent == (not changed)
     assert one.arrays.keys() == three.arrays.keys()
     assert all(one.arrays[name].tobytes() == three.arrays[name].tobytes() for name in one.arrays)
+
+
+def test_comparisons_are_the_same_in_whichever_order_pieces_come():
+    rng = np.random.default_rng(0)
+    expected, actual = rng.standard_normal((2, 9, 4)).round()
+    actual[3], expected[3], expected[7] = actual[7], 50, 50  # two pieces that are equally bad
+    every = []
+    for order in (range(9), reversed(range(9))):
+        checks = Checks()
+        for n in order:
+            at = slice(n, n + 1)
+            checks.add((0, "U"), "neuron", expected[at], actual[at], np.full(1, 1.0), n)
+        (check,) = checks.all.values()
+        every.append(check._replace(expected=None, actual=None))
+    assert every[0] == every[1] and every[0].misfits > 1
 
 
 def test_results_come_in_order_and_few_pieces_are_taken_before():
