@@ -177,7 +177,7 @@ KEYWORDS: Mapping[str, Keyword] = {
     "seed": Keyword("int", Limits.seed, "of all random choices."),
     "force": Keyword("bool", Limits.force, "go beyond the limits on sizes."),
     "progress": Keyword("Progress", silent, "called with each step, a line of text."),
-    "workers": Keyword("int | None", None, "threads. [default: all processors if it takes long]"),
+    "workers": Keyword("int | None", None, "threads; by default one for each processor, if it takes long."),
 }
 
 
