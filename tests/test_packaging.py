@@ -57,6 +57,21 @@ def test_the_version_and_the_licence_are_the_same_everywhere():
     assert newest.groups() == (__version__, f"{day.day} {day:%B} {day.year}")
 
 
+def test_the_paper_is_short_and_cites_what_the_bibliography_has():
+    """It has the authors of CITATION.cff, at most 1,000 words, and no work or address of its own."""
+    yaml = pytest.importorskip("yaml")
+    paper = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    entries = (ROOT / "docs" / "paper.bib").read_text(encoding="utf-8")
+    bibliography = (ROOT / "docs" / "reference" / "bibliography.md").read_text(encoding="utf-8")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert yaml.safe_load(paper.split("---\n")[1])["authors"] == cited["authors"]
+    assert len(paper.split()) <= 1000
+    assert {*re.findall(r"@(\w+)", paper)} == {*re.findall(r"^@\w+\{(\w+),", entries, re.MULTILINE)}
+    titles = re.findall(r"^ +title += \{(.*)\},?$", entries, re.MULTILINE)
+    urls = re.findall(r"^ +url += \{(.*)\},?$", entries, re.MULTILINE)
+    assert [text for text in (*titles, *urls) if re.sub("[{}]", "", text) not in bibliography] == []
+
+
 def test_the_long_description_stands_without_the_clone():
     """Its links are addresses, it has no picture, and it is the README otherwise."""
     pytest.importorskip("setuptools")
