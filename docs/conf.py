@@ -39,7 +39,7 @@ extensions = [
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "_extensions", "_gallery", "_static"]
+exclude_patterns = ["_build", "_extensions", "_gallery", "_static", "paper.md"]
 html_math_renderer = "mathml"
 # Options begin with two hyphens, not with a dash.
 smartquotes = False
