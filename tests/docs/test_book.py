@@ -10,8 +10,8 @@ from agattn.claims import CLAIMS
 from tests import house
 
 DOCS = Path(__file__).parents[2] / "docs"
-#: The most words of an answer, and of all pages but the reference, as `wc -w` counts them. The book may only get
-#: smaller; 70,000 is the aim, and more than half of it are proofs.
+#: The most words of an answer, and of all pages but the reference, as `wc -w` counts them. The book may only
+#: get smaller; 70,000 is the aim, and more than half of it are proofs.
 ANSWER, BOOK = 800, 101_000
 THEOREMS = [
     line.split(": ", 1)
