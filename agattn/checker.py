@@ -994,8 +994,8 @@ class Points(Subject):
     polynomials, (f) ⊂ (g); where M(0) has as many independent rows as there are g, (g) ⊂ (f) + 𝔪(g), so
     (g) = (f) by Nakayama's lemma. Each coordinate gives 1/2; each α gives 1/4, as Σ(αᵢαⱼ)² lies between
     multiples of ‖α‖⁴; and T·N gives half the least of (h−s)(n−s) + ps over 0 ≤ s ≤ min(h, n), with as many
-    for m as there are least (Aoyagi and Watanabe 2005; docs/layer/learning-coefficients.md of agattn
-    has a proof).
+    for m as there are least (Aoyagi and Watanabe 2005; docs/layer/learning-coefficients-proofs.md of
+    agattn has a proof).
 
     A softmax head is an immersion in (A, V) where V ≠ 0, so there f are the entries of A and V, less those at
     0; and where V = 0 those of V. Where A = 0 and V = 0 in a lightning layer, ‖φ‖ lies between multiples of
@@ -1518,9 +1518,9 @@ class Today(Subject):
       of :meth:`motions`. So dim M is at most the number of parameters less this rank.
 
     Where both meet and the orbits have the dimension of the group, dim M is the number of parameters less
-    that of the group: the formula on docs/networks/todays-attention.md. The sizes must be those that heads
-    can use; larger ones have the same functions, up to limits, as that page says, and are not certified. A
-    skip connection adds the same X to all functions, and is left out.
+    that of the group: the formula on docs/networks/todays-attention-proofs.md. The sizes must be those that
+    heads can use; larger ones have the same functions, up to limits, as that page says, and are not
+    certified. A skip connection adds the same X to all functions, and is left out.
     """
 
     KEYS = "layer d t"

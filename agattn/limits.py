@@ -52,7 +52,7 @@ class Limits:
         force: whether limits on sizes are ignored.
         progress: is called with each step, a line of text.
         native: MiB for computations without an engine; ``None`` for what the machine has.
-        workers: threads; ``None`` for one, or where the work is long for as many as there are processors.
+        workers: cores for what takes seconds; ``None`` for all that there are.
 
     Raises:
         InputError: if no process can be held to the timeout or the memory, or there is no worker.
@@ -176,8 +176,8 @@ KEYWORDS: Mapping[str, Keyword] = {
     "memory": Keyword("int", Limits.memory, "limit of each run of an engine, in MiB."),
     "seed": Keyword("int", Limits.seed, "of all random choices."),
     "force": Keyword("bool", Limits.force, "go beyond the limits on sizes."),
+    "workers": Keyword("int | None", Limits.workers, "cores for what takes seconds; all by default."),
     "progress": Keyword("Progress", silent, "called with each step, a line of text."),
-    "workers": Keyword("int | None", None, "threads; by default one for each processor, if it takes long."),
 }
 
 

@@ -55,6 +55,27 @@ def in_words(size: float) -> str:
     return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
 
 
+def number_allowed(number: int, need: float, what: str) -> int:
+    """How many processes the memory allows of some, of which each takes up to so many bytes; at least one.
+
+    >>> from agattn.limits import limited
+    >>> with limited(native=1024, progress=print):
+    ...     number_allowed(8, 2**28, "matrices")
+    matrices: up to 256 MiB of memory in each of 8 processes, and 1.0 GiB are allowed; 4 processes are used
+    4
+    """
+    native = limits().native
+    limit = available() if native is None else native * 2**20
+    if number == 1 or number * need <= limit or limits().force:
+        return number
+    fewer = max(1, int(limit // need))
+    log.warning(
+        f"{what}: up to {in_words(need)} of memory in each of {number} processes, and {in_words(limit)} are "
+        f"allowed; {fewer} {'process is' if fewer == 1 else 'processes are'} used"
+    )
+    return fewer
+
+
 def allow(need: float, what: str, instead: str = "") -> None:
     """Refuse what needs more bytes than ``limits().native`` MiB, or what the machine has now.
 

@@ -1,4 +1,4 @@
-"""Worker processes that end with the process that started them, however that ended."""
+"""Worker processes that end with the process that started them, however that ended; and threads."""
 
 from __future__ import annotations
 
@@ -9,9 +9,17 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
+
+from agattn.limits import limits
+
+
+def processors() -> int:
+    """The number of processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # which not every system has
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 @contextmanager
@@ -36,6 +44,36 @@ def processes(number: int) -> Iterator[Callable[..., list[Any]]]:
             for process in set(multiprocessing.active_children()) - others:
                 process.kill()
             raise
+
+
+def cores() -> int:
+    """How many threads a computation may use: one where BLAS has threads of its own.
+
+    >>> from agattn.limits import limited
+    >>> with limited(workers=1):
+    ...     cores()
+    1
+    """
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+        return 1
+    every = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(every, limits().workers or every)
+
+
+@contextmanager
+def threads(are_worth_it: bool = True) -> Iterator[Callable[..., list[Any]]]:
+    """A ``map`` in as many threads as there are :func:`cores`, for calls of code that runs side by side.
+
+    >>> with threads() as run:
+    ...     run(pow, [2, 3], [4, 2])
+    [16, 9]
+    """
+    number = cores() if are_worth_it else 1
+    if number == 1:
+        yield lambda do, *arguments: list(map(do, *arguments))
+        return
+    with ThreadPoolExecutor(number) as executor:
+        yield lambda do, *arguments: list(executor.map(do, *arguments))
 
 
 def _begin() -> None:

@@ -111,7 +111,7 @@ def command(line: str, folder: Path) -> str:
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - start
         printed.seek(0)
-        lines = printed.read().decode().splitlines()
+        lines = [line for line in printed.read().decode().splitlines() if line]
     spent = used.ru_utime + used.ru_stime
     return row(f"agattn {line}", seconds, spent, used.ru_maxrss / 2**20) + f": {'; '.join(lines[:2])[:90]}"
 

@@ -2,6 +2,7 @@
 
     python benchmarks/rank.py            about a minute
     python benchmarks/rank.py --large    adds 5000 x 5000 mod p; several minutes and 2 GB
+    python benchmarks/rank.py --shares 1000 4000    ranks modulo p as shares of numpy's dot, alone
 
 Every contender starts from the same Python or numpy object, and its own conversion is part of its time. All
 run on one thread; times are processor time. A column says whether the rank is right: it is known from how the
@@ -19,6 +20,7 @@ import signal
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -30,6 +32,7 @@ import sympy
 from sympy.polys.matrices import DomainMatrix
 
 from agattn.algebra.balls import arb_matrix, elimination
+from agattn.algebra.exact_rank import minor_mod
 from agattn.algebra.matrices import SparseMatrix
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import random_primes
@@ -163,13 +166,34 @@ def compare_balls(name: str, matrix: Any, truth: int) -> None:
     row(name, f"mpmath SVD, {BITS} bits", answer, truth, seconds, ours)
 
 
+def shares(sizes: list[int]) -> None:
+    """The speed of ranks modulo one prime as a share of that of numpy's dot, at 2n³/3 operations."""
+    p = next(random_primes(0))
+    print(f"{'matrix':32} {'2n³/3 by dot':>13} {'one prime':>11} {'share':>6} {'rank':>11}")
+    for n in sizes:
+        square = np.random.default_rng(0).random((n, n))
+        _, dot = measured(partial(np.dot, square, square), 600)
+        full = np.random.default_rng(1).integers(-99, 100, (n, n))
+        for name, matrix in (("random", full), (f"planted rank {3 * n // 4}", planted(n, 3 * n // 4))):
+            _, once = measured(partial(minor_mod, matrix, p), 600)
+            _, whole = measured(partial(rank, matrix, method="modular"), 600)
+            name = f"{name}, {n} x {n}"
+            print(
+                f"{name:32} {dot / 3:11.4f} s {once:9.4f} s {dot / 3 / once:6.2f} {whole:9.4f} s", flush=True
+            )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--large", action="store_true", help="add 5000 x 5000 matrices")
+    parser.add_argument("--shares", type=int, nargs="+", metavar="N", help="shares of numpy's dot alone")
     arguments = parser.parse_args()
     rank([[1, 2], [2, 4]])  # imports and first calls are nobody's time
+    if arguments.shares:
+        shares(arguments.shares)
+        return
     print(f"{'matrix':32} {'by':33} {'rank':>6} {'':6} {'time':>13} {'of ours':>9}")
     exact = {
         "numpy SVD, float64": by_numpy, f"mpmath SVD, {BITS} bits": by_mpmath,

@@ -37,11 +37,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from itertools import islice
-from math import inf, lcm, log2
+from math import ceil, inf, lcm, log2
 from typing import Any, NamedTuple
 
 import flint
 import numpy as np
+from numpy.typing import NDArray
 
 from agattn.algebra.matrices import (
     LARGEST_BLOCK,
@@ -57,10 +58,13 @@ from agattn.algebra.matrices import (
 from agattn.algebra.residues import (
     WORD_BITS,
     Minor,
+    RowSpace,
     chance_of_dividing,
+    matmul,
     nonzero_minor,
     permutation_sign,
     random_primes,
+    random_residues,
     rational_number,
     residues,
 )
@@ -240,6 +244,8 @@ class SparseElimination:
 
 # The chance of a wrong modular upper bound is kept below 2 to this power.
 ERROR_BITS = -40.0
+#: The chance that a random part of a matrix that is not 0 is: too small to be seen beside that of a prime.
+UNSEEN = 2.0**-87
 # Up to this many small primes are cheaper than one of 60 bits.
 MORE_PRIMES = 6
 _LARGE_BITS = 60
@@ -366,19 +372,69 @@ def _confirm(A: Any, minor: Minor) -> tuple[int | None, float]:
     bits = hadamard_bits(A, min(shape(A)))
     if bits < WORD_BITS - 1:
         return 1, 0.0
-    error = chance = log2(chance_of_dividing(bits, WORD_BITS))
+    error = chance = log2(chance_of_dividing(bits, WORD_BITS) + UNSEEN)
     if MORE_PRIMES * chance <= ERROR_BITS:
         # Distinct primes, so that each is bad with at most the chance of the first.
         more = (p for p in random_primes(limits().seed + 1) if p != minor.modulus)
         while error > ERROR_BITS:
-            if minor_mod(A, next(more)).rank > minor.rank:
+            if has_larger_rank(A, minor, next(more)):
                 raise RankGrewError
             error += chance
         return None, 2.0**error
     p = next(random_primes(limits().seed + 1, bits=_LARGE_BITS))
-    if _rank_mod(A, p) > minor.rank:
+    if has_larger_rank(A, minor, p):
         raise RankGrewError
-    return None, 2.0**error * chance_of_dividing(bits, _LARGE_BITS)
+    return None, 2.0**error * (chance_of_dividing(bits, _LARGE_BITS) + UNSEEN)
+
+
+def has_larger_rank(A: Any, minor: Minor, p: int) -> bool:
+    """Whether the rank of an integer matrix modulo a prime p > 2²² is larger than the size r of a minor.
+
+    Where the minor is not 0 modulo p it is not, if and only if the Schur complement S = D − C M⁻¹ B of its
+    submatrix M is 0 in A = (M B; C D). If S is not 0, then VSU is 0 with a chance below :data:`UNSEEN`, for
+    random V with a few rows and U with a few columns. So r rows and columns are eliminated, and no more.
+
+    >>> A, p = np.array([[1, 2, 3], [2, 4, 6], [0, 0, 1]]), 7340033
+    >>> has_larger_rank(A, Minor((0,), (0,), 1, 8388593), p), has_larger_rank(A, minor_mod(A, 8388593), p)
+    (True, False)
+    """
+    larger = None
+    if not isinstance(A, SparseMatrix):
+        larger = _by_row_space(A, minor, p) if p < 1 << WORD_BITS else _by_solution(A, minor, p)
+    return _rank_mod(A, p) > minor.rank if larger is None else larger
+
+
+def _by_row_space(A: Any, minor: Minor, p: int) -> bool | None:
+    """The same for p < 2²³; ``None`` if the minor is 0 modulo p."""
+    R, generator, r = residues(A, p), np.random.default_rng([limits().seed, p]), minor.rank
+    U = random_residues(generator, (R.shape[1], 4), p)
+    V = random_residues(generator, (4, R.shape[0]), p)
+    left = np.concatenate([R[:, minor.columns], matmul(R, U, p)], axis=1)
+    space = RowSpace(r + 4, p)
+    if space.add(left[minor.rows, :]) < r or any(column >= r for column in space.columns):
+        return None
+    return space.add(matmul(V, left, p)) > r
+
+
+def _by_solution(A: Any, minor: Minor, p: int) -> bool | None:
+    """The same for p < 2⁶⁰, by X with MX = (M B)U; ``None`` also where a sum may exceed 64 bits."""
+    entry = int(np.abs(A).max(initial=1)) if isinstance(A, np.ndarray) else inf
+    spread = int(2**62 // (entry * max(shape(A))))
+    if spread < 2**8:
+        return None
+    generator, k = np.random.default_rng([limits().seed, p]), ceil(1 - log2(UNSEEN) / log2(spread))
+    U, V = generator.integers(0, spread, (A.shape[1], k)), generator.integers(0, spread, (k, A.shape[0]))
+    left, product = A[:, minor.columns], A @ U
+    with suppress(ZeroDivisionError):
+        X = _modulo(left[minor.rows, :], p).solve(_modulo(product[minor.rows, :], p))
+        larger: bool = _modulo(V @ left, p) * X != _modulo(V, p) * _modulo(product, p)
+        return larger
+    return None
+
+
+def _modulo(A: NDArray[np.int64], p: int) -> Any:
+    """The array as a matrix of FLINT modulo p."""
+    return flint.nmod_mat(as_fmpz_mat(A), p)
 
 
 def _unit(x: Any, p: int) -> int:

@@ -176,6 +176,11 @@ class Polynomial:
             coefficients = [c.p for c in coefficients]
         return dict(zip(self._exponents(), map(int, coefficients), strict=True))
 
+    @property
+    def flint_terms(self) -> tuple[list[Any], list[Any]]:
+        """The exponent vectors and the coefficients, both in numbers of FLINT."""
+        return self._poly.monoms(), self._poly.coeffs()
+
     def _exponents(self) -> list[Exponents]:
         """The exponent vectors, in the order of the coefficients; FLINT's ``to_dict`` takes twice as long."""
         return [tuple(map(int, exponents)) for exponents in self._poly.monoms()]

@@ -60,6 +60,8 @@ SHORT_SIDE = 60
 ROWS_AT_A_TIME = 384
 # Rows beyond the upper bound, so that a rank above it, which would refute the bound, would be seen.
 _SURPLUS = 3
+# So many columns are eliminated output by output, where that saves work.
+_MANY_BY_OUTPUTS = 600
 # Where there are so many times more columns than the rank can be, some of them are taken first.
 _MANY_COLUMNS = 1.2
 # Pivots below this, relative to the first, are not told apart from rounding in float64.
@@ -97,6 +99,8 @@ class RandomRows:
         modulo: for entries that are polynomials over ℤ of this degree in everything random: takes a prime and
             a generator, and returns the number of columns kept (columns that depend on the others may be left
             out) and a function that draws so many further rows modulo the prime.
+        outputs: where the rows are derivatives of combinations of several outputs, their number; the function
+            that draws rows then also takes an array of outputs, of which each row shall see one alone.
         size: log₂ of a bound on the sum of the absolute values of the coefficients of an entry.
         real: for all others: takes a number of rows and a generator, and returns the rows in float64, and a
             function that gives those with certain indices as an array of ``flint.arb`` at FLINT's precision.
@@ -105,7 +109,8 @@ class RandomRows:
     name: str
     upper_bound: int
     reason: str
-    modulo: Callable[[int, np.random.Generator], tuple[int, Callable[[int], Residues]]] | None = None
+    modulo: Callable[[int, np.random.Generator], tuple[int, Callable[..., Residues]]] | None = None
+    outputs: int = 1
     degree: int = 0
     size: Callable[[], float] = lambda: inf
     real: Callable[[int, np.random.Generator], tuple[NDArray[np.float64], Callable[[Any], Any]]] | None = None
@@ -464,7 +469,12 @@ def _at_point(rows: RandomRows, seed: list[int]) -> RankPoint:
     p = random_prime(generator)
     columns, draw = rows.modulo(p, generator)
     space, seen = RowSpace(columns, p), 0
-    if columns > _MANY_COLUMNS * rows.upper_bound:
+    if columns <= _MANY_COLUMNS * rows.upper_bound:
+        if rows.outputs > 1 and columns >= _MANY_BY_OUTPUTS:
+            r, seen = _by_outputs(rows, columns, p, draw)
+            if r == rows.upper_bound:
+                return RankPoint(r, p, seen, columns)
+    else:
         # The rank of some columns is a lower bound; it is that of all if it meets the upper bound.
         some = rows.upper_bound + max(_SURPLUS, rows.upper_bound // 50)
         again = np.random.default_rng(seed)
@@ -480,6 +490,33 @@ def _at_point(rows: RandomRows, seed: list[int]) -> RankPoint:
             " one of the two is wrong, please report it"
         )
     return RankPoint(space.rank, p, seen, columns)
+
+
+def _by_outputs(rows: RandomRows, columns: int, p: int, draw: Callable[..., Residues]) -> tuple[int, int]:
+    """The rank of as many rows as may meet the upper bound, each of which sees one output; and their number.
+
+    Many columns belong to one output alone, as those of the rows of the last layer's V do. They are
+    eliminated from the rows of their output, and what is left of all rows has the other columns only: of one
+    layer half as many. Zero where few columns do.
+    """
+    first = draw(rows.outputs, np.arange(rows.outputs)) != 0
+    single = first.sum(axis=0) == 1
+    common = np.flatnonzero(~single)
+    rank, seen, rest = 0, rows.upper_bound + _SURPLUS, RowSpace(len(common), p)
+    for i, part in enumerate(np.array_split(np.arange(seen), rows.outputs)):
+        own = np.flatnonzero(single & first[i])
+        if 3 * len(own) * rows.outputs < columns:
+            return 0, 0
+        space = RowSpace(len(own) + len(common), p)
+        for start in range(0, len(part), ROWS_AT_A_TIME):
+            J = draw(len(piece := part[start : start + ROWS_AT_A_TIME]), np.full(len(piece), i))
+            if J[:, single & ~first[i]].any():
+                return 0, 0
+            space.add(J[:, np.concatenate([own, common])])
+        later = np.array(space.columns) >= len(own)
+        rank += len(later) - int(later.sum())
+        rest.add(space.basis()[later, len(own) :])
+    return rank + rest.rank, seen
 
 
 def _stream(space: RowSpace, draw: Callable[[int], Residues], target: int, patient: bool = True) -> int:

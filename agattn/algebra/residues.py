@@ -2,7 +2,9 @@ r"""Arrays of residues modulo a prime p < 2³⁰: products by BLAS, and the row 
 
 A residue is held exactly in a float64, so that products of matrices run at the speed of BLAS. For p < 2²³ a
 sum of 128 products stays below 2⁵³, exact in whatever order it is added; for larger p one factor is split
-into two halves of 15 bits, and a sum of 128 products of 30 by 15 bits is exact.
+into two halves of 15 bits, and a sum of 128 products of 30 by 15 bits is exact. In longer sums the residues
+of one factor are first moved to between −p/2 and p/2, so that 255 products, or 510 of 29 by 15 bits, can be
+added before they are reduced: the reductions took as long as the products.
 
 A minor that is nonzero mod p is nonzero over ℚ, so the rank mod p is a *proved* lower bound for the rank over
 ℚ, for every p. The primes are random, so that no matrix written down in advance is singular modulo all of
@@ -31,6 +33,8 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from agattn.workers import threads
+
 Residues: TypeAlias = NDArray[np.float64]
 
 #: Every prime used here is below this power of two.
@@ -39,7 +43,12 @@ PRIME_BITS = 30
 WORD_BITS = 23
 
 _HALF = 1 << 15
-_CHUNK = 128
+# So many products are added before they are reduced: of residues as they are, and where one is centered.
+_CHUNK, _CENTERED = 128, 255
+# Entries of a product that stay in the cache, and columns below which BLAS is slower.
+_TILE, _NARROWEST = 1 << 17, 128
+# Products of so many steps take all cores; there are none in eliminations of less than two seconds.
+_LONG = 1 << 30
 _LEAF = 26
 _PRODUCTS = 6  # of two residues, whose sum fits into 64 bits with a sign
 _ROWS = 512
@@ -131,7 +140,8 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
     Both have entries in [0, p), p < 2³⁰; shapes (..., m, k) and (..., k, n) give (..., m, n).
     """
     total: Residues | None = None
-    for part in _products(a, b, p):
+    a, chunk = _centered(a, b, p)
+    for part in _products(a, b, p, chunk):
         total = reduce(part if total is None else total + part, p)
     if total is None:
         return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]))
@@ -146,20 +156,44 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
     array([[1., 6.],
            [2., 3.]])
     """
-    for part in _products(a, b, p):
-        c = reduce(c - part, p)
+    n, width = c.shape[-1], max(_TILE // max(c.shape[-2], 1), _NARROWEST)
+    a, chunk = _centered(a, b, p)
+    if c.ndim > 2 or n <= width or a.shape[-1] <= _CHUNK:
+        return _less_product(c, a, b, p, chunk)
+    result = np.empty(c.shape)
+
+    def fill(start: int) -> None:
+        columns = slice(start, start + width)
+        result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p, chunk)
+
+    # What is done to a few columns stays in the processor's cache, and is nobody else's.
+    with threads(c.size * a.shape[-1] >= _LONG) as run:
+        run(fill, range(0, n, width))
+    return result
+
+
+def _less_product(c: Residues, a: Residues, b: Residues, p: int, chunk: int) -> Residues:
+    for part in _products(a, b, p, chunk):
+        np.subtract(c, part, out=part)
+        c = reduce(part, p)
     return c
 
 
-def _products(a: Residues, b: Residues, p: int) -> Iterator[Residues]:
-    """Arrays whose sum is ab modulo p, of whole numbers in [0, 2⁵³ − 2³¹)."""
-    for start in range(0, a.shape[-1], _CHUNK):
-        left = a[..., start : start + _CHUNK]
-        right = b[..., start : start + _CHUNK, :]
+def _centered(a: Residues, b: Residues, p: int) -> tuple[Residues, int]:
+    """For a long product ab the residues in (−p/2, p/2); and how many products can be added."""
+    if a.shape[-1] <= _CHUNK or b.shape[-1] < _NARROWEST:
+        return a, _CHUNK
+    return a - p * (a > p / 2), _CENTERED if p < 1 << WORD_BITS else 2 * _CENTERED
+
+
+def _products(a: Residues, b: Residues, p: int, chunk: int) -> Iterator[Residues]:
+    """Arrays whose sum is ab modulo p, of whole numbers of absolute values below 2⁵³ − 2³¹."""
+    for start in range(0, a.shape[-1], chunk):
+        left, right = a[..., start : start + chunk], b[..., start : start + chunk, :]
         if p < 1 << WORD_BITS:
             yield left @ right
         else:
-            high = np.floor(right * (1.0 / _HALF))
+            high = np.rint(right * (1.0 / _HALF))
             part = reduce(left @ high, p)
             part *= _HALF
             part += left @ (right - high * _HALF)
@@ -192,6 +226,8 @@ def hadamard(a: Residues, b: Residues | np.float64, p: int) -> Residues:
 def residues(matrix: Any, p: int) -> Residues:
     """The entries of an integer array or ``fmpz_mat`` in [0, p), as floats."""
     if isinstance(matrix, np.ndarray):
+        if matrix.size and max(int(matrix.max()), -int(matrix.min())) < 2**52:
+            return reduce(matrix.astype(np.float64), p)
         return np.remainder(matrix, p).astype(np.float64)
     entries = flint.nmod_mat(matrix, p).entries()
     return np.fromiter(map(int, entries), np.float64, len(entries)).reshape(matrix.nrows(), matrix.ncols())
@@ -273,7 +309,7 @@ class RowSpace:
         """Add rows, counted from a number on."""
         p, new = self.p, rows
         if self.rank:
-            new = less_product(rows[:, self._free], rows[:, self.columns], self._basis, p)
+            new = less_product(_taken(rows, self._free), _taken(rows, self.columns), self._basis, p)
         places = np.flatnonzero(new.any(axis=1))
         if len(places):
             new = new[places]
@@ -284,9 +320,9 @@ class RowSpace:
                 half = len(new) // 2
                 space.add(new[:half])
                 space.add(new[half:])
-            basis = self._basis[:, space._free]
+            basis = _taken(self._basis, space._free)
             if self.rank:
-                basis = less_product(basis, self._basis[:, space.columns], space._basis, p)
+                basis = less_product(basis, _taken(self._basis, space.columns), space._basis, p)
             self._basis = np.concatenate([basis, space._basis])
             self.columns += self._free[space.columns].tolist()
             self.rows += (number + places[space.rows]).tolist()
@@ -298,6 +334,20 @@ class RowSpace:
         sign = permutation_sign(self.rows) * permutation_sign(self.columns)
         value = self.value * sign % self.p
         return Minor(tuple(sorted(self.rows)), tuple(sorted(self.columns)), value, self.p)
+
+    def basis(self) -> Residues:
+        """The basis in reduced echelon form, (rank, columns), in the order of the pivots.
+
+        >>> space = RowSpace(columns=3, p=7)
+        >>> space.add(np.array([[2.0, 2.0, 4.0]]))
+        1
+        >>> space.basis()
+        array([[1., 1., 2.]])
+        """
+        basis = np.zeros((self.rank, len(self._free) + self.rank))
+        basis[range(self.rank), self.columns] = 1
+        basis[:, self._free] = self._basis
+        return basis
 
     def kernel(self) -> Residues:
         """A basis of the vectors that are orthogonal to all rows, (columns − rank, columns).
@@ -350,6 +400,15 @@ class RowSpace:
                 whole %= p
         self._free = np.delete(self._free, self.columns)
         self._basis = (whole[self.rows][:, self._free] % p).astype(np.float64)
+
+
+def _taken(a: Residues, columns: Any) -> Residues:
+    """The columns of an array; not a copy of many that are neighbours."""
+    if a.size > _CACHE:
+        columns = np.asarray(columns)
+        if len(columns) and (columns == np.arange(columns[0], columns[0] + len(columns))).all():
+            return a[:, columns[0] : columns[0] + len(columns)]
+    return a[:, columns]
 
 
 def nonzero_minor(matrix: Residues, p: int) -> Minor:

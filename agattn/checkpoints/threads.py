@@ -6,7 +6,6 @@ one thread and many give the same bytes.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +15,7 @@ from typing import TypeVar
 
 from agattn.limits import limits, log
 from agattn.memory import available, in_words
+from agattn.workers import processors
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -27,13 +27,6 @@ SECONDS = 1e-7
 EACH = 2**28
 
 _THREADS: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("threads", default=None)
-
-
-def processors() -> int:
-    """The processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -12,7 +12,7 @@ agattn.model-dimension: confirmed (proved), 3
 agattn.model-symmetries: confirmed (proved in part), 3
 
 About one layer with groups of heads, latents, or a state more is known:
-docs/networks/todays-attention.md has the proofs.
+docs/networks/todays-attention-proofs.md has the proofs.
 
 >>> from agattn import Attention, Network
 >>> from agattn.verification.verify import verify

@@ -154,7 +154,7 @@ def with_paper(found: Dimension) -> DimensionByPaper:
     return DimensionByPaper(**structs.asdict(found), paper=by_paper(found))
 
 
-@takes("seed", "force", "progress")
+@takes("seed", "force", "workers", "progress")
 def dimension(architecture: Architecture | Published) -> DimensionByPaper | TransformerDimension:
     """The dimension of the neuromanifold of any architecture, with a proof from both sides where they meet.
 

@@ -261,7 +261,7 @@ def ideal(
     engine: Annotated[str | None, Option(EngineName("native"))] = None,
     stratum: str | None = None,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     output: Annotated[Outputs, Writes(tuple(ENDINGS), default=".m2", documents=False)] = (),
     complete: bool = False,
     invariants: bool = False,
@@ -281,7 +281,7 @@ def ideal(
         max_degree: last degree.
         engine: how to find the equations: modules by native linear algebra, or elimination in an engine. With
             --complete the engine that is asked.  [default: native; for --complete one that is installed]
-        workers: processes.
+        workers: processes, for work of seconds.  [default: all]
         output: write all minimal generators found, as .py for sympy.
         complete: say whether these equations generate the whole ideal: by a theorem, else by an engine.
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and

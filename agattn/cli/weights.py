@@ -223,7 +223,7 @@ def equivalent(
         layer: which layer of a checkpoint or of stacked weights, from 0.
         head: which head of a checkpoint or of stacked weights, from 0.
         distance: how far two whole checkpoints are from each other instead, layer by layer and head by head.
-        workers: threads for whole checkpoints; by default one for each processor, if it takes long.
+        workers: cores for whole checkpoints; all by default, if it takes seconds.
         output: write the result, or of two checkpoints the symmetry.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
@@ -313,7 +313,7 @@ def canonical(
     Args:
         residual_basis: choose the basis of the residual stream, too; folds norms.
         fold_norms: fold norms into what reads them, take out means, and center embeddings.
-        workers: threads; by default one for each processor, if it takes long.
+        workers: cores; all by default, if it takes seconds.
         output: a folder, or a file if FILE is one.
     """
     from agattn.checkpoints.canonical import canonical

@@ -285,7 +285,8 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
 
     The engine is handed them, or with many outputs those of the layer with d + 1 outputs. It is asked whether
     a minor is no zero divisor, where that is enough. If this stays open, it is asked for dimension and
-    degree, then for primality where that finishes. For d = 2 also for the Hilbert function, up to degree 8,
+    degree, then for primality where that finishes; but not where equations cut out M̄ as a set, and natively
+    further ones are found. For d = 2 also for the Hilbert function, up to degree 8,
     where that of M̄ is known by a proof. Where M̄ is the whole space its ideal is 0, and nothing is asked.
 
     Raises:
@@ -312,6 +313,9 @@ def check_generators(ideal: Ideal, installation: Installation, *, characteristic
             return shown(asked.prime, characteristic)
     elif missing is None and _is_regular(ideal, installation):
         return whole(None, characteristic, regular=True, modulus=MODULUS)
+    elif missing is not None and layer.has_orbits and ideal.max_degree >= degree_as_a_set(layer):
+        # They cut out M̄ as a set, and are not all: nothing is left to ask.
+        return whole(None, characteristic, missing_degree=missing.degree, missing_evidence=missing.evidence)
     figures: dict[str, Any] = {"dimension": None, "degree": None, "prime": None}
     ask = partial(_ask, ideal, installation, characteristic)
     try:

@@ -30,7 +30,7 @@ def ideal(
     engine: str = "native",
     stratum: Sequence[int] | None = None,
     *,
-    workers: int = 1,
+    workers: int | None = 1,
     characteristic: int = 0,
     memory: int | None = None,
 ) -> Ideal | ModelIdeal:
@@ -42,7 +42,8 @@ def ideal(
         engine: ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
         stratum: the ranks (r_V, r_A, r) of a stratum of a layer with t ≥ 2: the equations of its closure in
             place of those of M̄, natively.
-        workers: the number of processes, natively and for one layer.
+        workers: the number of processes, natively and for one layer; None for all processors where that is
+            worth it.
         seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         memory: limit in MiB; by default 8192 for an engine, and natively what the machine has.
@@ -72,7 +73,7 @@ def ideal(
         refuse_characteristic(characteristic)
     elif stratum is not None:
         raise InputError(f"the equations of a stratum are found natively; leave out engine={engine!r}")
-    if workers != 1 and (is_model or stratum is not None or not native):
+    if workers not in (None, 1) and (is_model or stratum is not None or not native):
         raise InputError(f"workers={workers} is for the equations of one layer, found natively; leave it out")
     if not native:
         with limited(**({} if memory is None else {"memory": memory})):

@@ -26,6 +26,7 @@ from agattn.algebra.balls import is_nonsingular, pivots
 from agattn.algebra.exact_rank import (
     Kernel,
     SparseElimination,
+    has_larger_rank,
     minor_mod,
     prove_by_kernel,
     prove_by_primes,
@@ -237,6 +238,29 @@ def test_modulus_that_kills_every_entry() -> None:
         every *= q
     result = rank([[every, 0], [0, every]], "modular")
     assert (result.rank, result.evidence) == (2, Evidence.PROVED)
+
+
+@pytest.mark.parametrize("bits", [23, 60])
+@pytest.mark.parametrize("size", [1, 2**40])
+def test_a_larger_rank_modulo_another_prime_is_seen(bits: int, size: int) -> None:
+    p, q = next(random_primes(0)), next(random_primes(1, bits))
+    A = planted(40, 30, 12) * size
+    minor = minor_mod(A, p)
+    assert minor.rank == 12
+    assert not has_larger_rank(A, minor, q)
+    for r in range(12):
+        smaller = minor_mod(A[:, minor.columns[:r]], p)
+        assert smaller.rank == r
+        assert has_larger_rank(A, smaller, q)
+        assert has_larger_rank(A.T, Minor(smaller.columns, smaller.rows, smaller.value, p), q)
+    # One entry that is not a combination, and minors that are 0 modulo q.
+    A[minor.rows[0], 29] += 1
+    assert minor_mod(A, q if bits == 23 else p).rank == 13
+    assert has_larger_rank(A, minor, q)
+    first = Minor((0,), (0,), 1, p)
+    assert not has_larger_rank(np.array([[q, 0], [0, 1]]), first, q)
+    assert has_larger_rank(np.array([[q, 0, 0], [0, 1, 0], [0, 0, 1]]), first, q)
+    assert has_larger_rank(np.array([[1, 0, 0], [0, 0, 0], [0, 0, 2]]), first, q)
 
 
 def test_entries_of_a_million_bits() -> None:

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agattn import workers
+from agattn.algebra import residues as room
 from agattn.algebra.exact_rank import hadamard_bits, minor_mod
 from agattn.algebra.matrices import as_fmpz_mat
 from agattn.algebra.residues import (
@@ -25,6 +27,8 @@ from agattn.algebra.residues import (
     random_residues,
     residues,
 )
+from agattn.limits import limited
+from agattn.workers import cores
 
 LARGEST = 1073741789  # the largest prime below 2³⁰
 
@@ -38,6 +42,33 @@ def test_products_of_the_largest_residues_are_exact(inner):
     a = np.full((3, inner), LARGEST - 1.0)
     b = np.full((inner, 2), LARGEST - 1.0)
     assert (matmul(a, b, LARGEST) == inner % LARGEST).all()  # (−1)(−1) inner times
+
+
+@pytest.mark.parametrize("p", [2, 3, 8388593, LARGEST])
+@pytest.mark.parametrize("inner", [129, 513])
+def test_long_products_of_the_largest_centered_residues_are_exact(inner, p):
+    half = (p - 1) // 2
+    c = np.full((150, 900), p - 1.0)
+    for x, y in ((half, half), (half + 1, half), (half + 1, half + 1)):
+        a, b = np.full((150, inner), float(x)), np.full((inner, 900), float(y))
+        assert (matmul(a, b, p) == inner * x * y % p).all()
+        assert (less_product(c, a, b, p) == (p - 1 - inner * x * y) % p).all()
+
+
+def test_products_are_the_same_in_threads(monkeypatch):
+    monkeypatch.setattr(room, "_TILE", 1 << 12)
+    monkeypatch.setattr(room, "_LONG", 1)
+    generator = np.random.default_rng(0)
+    matrix = random_residues(generator, (700, 600), LARGEST)
+    with limited(workers=1):
+        alone = nonzero_minor(matrix, LARGEST)
+        assert cores() == 1
+    with limited(workers=2):
+        assert nonzero_minor(matrix, LARGEST) == alone
+    monkeypatch.setattr(workers, "cores", lambda: 3)
+    assert nonzero_minor(matrix, LARGEST) == alone
+    monkeypatch.undo()
+    assert nonzero_minor(matrix, LARGEST) == alone and alone.rank == 600
 
 
 @given(st.integers(6, 11), st.lists(st.integers(2**5, 2**11), min_size=1, max_size=8))

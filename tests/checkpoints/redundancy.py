@@ -1,9 +1,10 @@
 """The group of a whole model against the kernel of the Jacobian of its logits, at small sizes.
 
-``python -m tests.checkpoints.redundancy`` prints the table of the page of proofs on whole models. The
-Jacobian is taken by complex steps, f'(θ) = Im f(θ + ih)/h with h = 10⁻³⁰, so that no digits are lost; its
-rank is where the singular values fall by the largest factor, which is printed: numerical, not proved. The
-tangents of the group are written here a second time, array by array, apart from the formulas of the program.
+``python -m tests.checkpoints.redundancy`` prints the first table of the page of proofs on whole models,
+and with ``proved`` that of ``proved_ranks.py``. The Jacobian is taken by complex steps,
+f'(θ) = Im f(θ + ih)/h with h = 10⁻³⁰, so that no digits are lost; its rank is where the singular values fall
+by the largest factor, which is printed: numerical, not proved. The tangents of the group are written here a
+second time, array by array, apart from the formulas of the program.
 """
 
 import itertools
@@ -114,16 +115,27 @@ def general(m, random):
     }
 
 
-def evaluate(m, w, tokens, types, eps=0.1):
-    """The logits, or the last vectors, of sequences of tokens: exact for complex weights, too."""
+def angles(length, pairs):
+    """By how much each pair of rows is turned at each position."""
+    return np.arange(length)[:, None] * np.array([1.0, 0.37, 0.2][:pairs])
+
+
+def evaluate(m, w, tokens, types, eps=0.1, turns=None, polynomial=False):
+    """The logits, or the last vectors, of sequences of tokens: exact for complex weights, too.
+
+    ``turns`` are the cosines and sines of the angles, for weights that are no floats. As a polynomial a model
+    is without softmax, norms and roots: a token sees others with their scores as weights, norms are
+    γ ⊙ x + β, act(x) = x + x² + x⁴, and experts have the logits of the router as weights.
+    """
     [(_, g, p)] = m.attention
     place = m.model.place
 
     def norm(x, name):
-        if m.layer_norm:
+        if m.layer_norm and not polynomial:
             x = x - x.mean(-1, keepdims=True)
-        x = x / np.sqrt((x * x).mean(-1, keepdims=True) + eps)
-        return x * w.get(f"{name}.gain", 1.0) + w.get(f"{name}.bias", 0.0)
+        if not polynomial:
+            x = x / np.sqrt((x * x).mean(-1, keepdims=True) + eps)
+        return x * w.get(f"{name}.gain", 1) + w.get(f"{name}.bias", 0)
 
     def read(u, name):
         y = np.einsum("...ri,bti->...btr" if w[name].ndim > 2 else "ri,bti->btr", w[name], u)
@@ -131,17 +143,15 @@ def evaluate(m, w, tokens, types, eps=0.1):
         return y if bias is None else y + bias[..., None, None, :]
 
     def turned(y):
-        positions = np.arange(tokens.shape[1])[:, None]
-        angle = positions * np.array([1.0, 0.37, 0.2][:p])
         first, second = y[..., :p], y[..., p : 2 * p]
-        cos, sin = np.cos(angle), np.sin(angle)
         return np.concatenate([first * cos - second * sin, first * sin + second * cos, y[..., 2 * p :]], -1)
 
     def normalized(y, gain):
         if not m.qk_norm:
             return y
         axes = (0, -1) if m.qk_norm == "all" else (-1,)
-        y = y / np.sqrt((y * y).mean(axes, keepdims=True) + eps)
+        if not polynomial:
+            y = y / np.sqrt((y * y).mean(axes, keepdims=True) + eps)
         return y * gain[..., None, None, :]
 
     def attention(u, l):
@@ -149,22 +159,29 @@ def evaluate(m, w, tokens, types, eps=0.1):
         q = turned(normalized(q, w.get(f"{l}.query.gain")))
         k = turned(normalized(k, w.get(f"{l}.key.gain")))
         of = np.arange(m.heads) // (m.heads // g)
-        scores = np.einsum("hbta,hbja->hbtj", q, k[of]) / np.sqrt(m.rank)
-        if m.capped:
+        scores = np.einsum("hbta,hbja->hbtj", q, k[of])
+        scores = scores if polynomial else scores / np.sqrt(m.rank)
+        if m.capped and not polynomial:
             scores = 2 * np.tanh(scores / 2)
         steps = np.arange(tokens.shape[1])
         if not (p or m.positions):  # ALiBi
-            scores = scores - np.array([0.5, 0.25])[:, None, None, None] * (steps[:, None] - steps)
+            slopes = np.array([2, 1]) if polynomial else np.array([0.5, 0.25])
+            scores = scores - slopes[:, None, None, None] * (steps[:, None] - steps)
         causal = place != "post"
-        weights = np.where((steps[:, None] >= steps) | (not causal), np.exp(scores), 0)
-        total = weights.sum(-1, keepdims=True)
-        if m.model.sinks:
-            total = total + np.exp(w[f"{l}.sinks"])[:, None, None, None]
-        return np.einsum("hdv,hbtj,hbjv->btd", w[f"{l}.O"], weights / total, v[of]) + w.get(
-            f"{l}.O.bias", 0.0
+        weights = np.where(
+            (steps[:, None] >= steps) | (not causal), scores if polynomial else np.exp(scores), 0
         )
+        if not polynomial:
+            total = weights.sum(-1, keepdims=True)
+            if m.model.sinks:
+                total = total + np.exp(w[f"{l}.sinks"])[:, None, None, None]
+            weights = weights / total
+        y = np.einsum("hbtj,hbjv->hbtv", weights, v[of])
+        return np.einsum("hdv,hbtv->btd", w[f"{l}.O"], y) + w.get(f"{l}.O.bias", 0)
 
     def act(x):
+        if polynomial:
+            return x + x**2 + x**4
         if m.activation == "relu":
             return x * (x.real > 0)
         if m.activation == "gelu":
@@ -172,23 +189,27 @@ def evaluate(m, w, tokens, types, eps=0.1):
         return x / (1 + np.exp(-x))
 
     def clamped(x, least):
-        return np.where(x.real > 0.7, 0.7, np.where(x.real < least, least, x))
+        return np.where(x.real > 0.7, x - x + 0.7, np.where(x.real < least, x - x + least, x))
 
     def perceptron(u, l):
         gate, up = read(u, f"{l}.G"), read(u, f"{l}.U") if m.gated else 1
         if m.activation == "clamped":
             gate, up = clamped(gate, -np.inf), clamped(up, -0.7) + 1
         y = act(gate) * up
-        D, bias = w[f"{l}.D"], w.get(f"{l}.D.bias", np.zeros(1))
+        D, bias = w[f"{l}.D"], w.get(f"{l}.D.bias", np.zeros(1, int))
         if not m.experts:
             return y @ D.T + bias
         y = np.einsum("mbtn,mdn->mbtd", y, D) + bias[..., None, None, :]
         logits = read(u, f"{l}.R")
+        if polynomial:
+            return np.einsum("btm,mbtd->btd", logits, y)
         chosen = logits.real >= np.sort(logits.real, -1)[..., -2:-1]
         weights = np.where(chosen, np.exp(logits), 0)
         weights = weights / weights.sum(-1, keepdims=True)
         return np.einsum("btm,mbtd->btd", weights, y)
 
+    angle = angles(tokens.shape[1], p)
+    cos, sin = turns or (np.cos(angle), np.sin(angle))
     x = w["E"][tokens]
     x = x + w["positions"][: tokens.shape[1]] if m.positions else x
     x = x + w["types"][types] if m.types else x
@@ -206,7 +227,7 @@ def evaluate(m, w, tokens, types, eps=0.1):
                 x = x + (y if place == "before" else norm(y, f"{l}.after {half}"))
     if not m.model.unembedding:
         return x
-    return norm(x, "final") @ w["E" if m.tied else "W"].T + w.get("W.bias", 0.0)
+    return norm(x, "final") @ w["E" if m.tied else "W"].T + w.get("W.bias", 0)
 
 
 def flat(arrays, names):
@@ -263,7 +284,7 @@ def tangents(m, w):
             _scores(m, block), _values(m, block), _perceptron(m, block), _writers(m, block)
         ):
             yield {f"{l}.{part}": array for part, array in moved.items()}
-    for name, readers in _read_by(m):
+    for name, readers in read_by(m):
         yield from _norm(m, w, name, readers)
     if m.model.place == "post":
         yield from _post(m, w)
@@ -374,7 +395,7 @@ def _writers(m, block):
             yield {f"{part}.bias": np.ones(m.dim)}
 
 
-def _read_by(m):
+def read_by(m):
     """Norms and the matrices that read them alone."""
     attention, perceptron = ["Q", "K", "P"], ["G"] + ["U"] * m.gated + ["R"] * bool(m.experts)
     for l in range(m.layers):
@@ -463,7 +484,7 @@ def _ends(m, w):
                 moved[name] = X @ array
             elif name.endswith((".O.bias", ".D.bias")):
                 moved[name] = array @ X.T
-        for name, readers in _read_by(m):
+        for name, readers in read_by(m):
             γ, β = w.get(f"{name}.gain", np.ones(d)), w.get(f"{name}.bias")
             moved |= {r: (w[r] * γ) @ X.T / γ for r in readers}
             if β is not None:
@@ -497,6 +518,12 @@ def compared(name):
 
 
 def main(names):
+    if names[:1] == ["proved"]:
+        from tests.checkpoints.proved_ranks import table
+
+        for line in table(names[1:] or MODELS):
+            print(line, flush=True)
+        return
     print("| model | parameters | the program | rank of the tangents | kernel of the Jacobian | gap |")
     print("| --- | --- | --- | --- | --- | --- |")
     for name in names or MODELS:

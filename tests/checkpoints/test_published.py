@@ -319,3 +319,11 @@ def test_layers_stand_for_what_is_read():
 def test_fractions_of_heads_are_whole_rows():
     """0.4 · 80 is 32 although 0.4 is no binary fraction."""
     assert Fraction(4, 10) * 80 == 2 * ag.from_config(CONFIGS["phi-2"]).kinds[0].rotary_pairs
+
+
+def test_the_bounds_of_a_stack_meet_where_heads_have_keys_of_their_own():
+    stack = ag.dimension(ag.from_config(HERE.parents[1] / "examples" / "heads-config.json")).stack
+    assert [(one.name, one.lower_bound, one.open) for one in stack] == [
+        ("lightning", 20643696, 0),
+        ("softmax", 2260992, 18382848),
+    ]

@@ -1,6 +1,6 @@
 """Rewrites of stored transformers: each changes no logit, and the nearest one that is not allowed does.
 
-The page docs/networks/rewrites.md has the proofs; the names of the cases are those of its sections.
+The page docs/networks/rewrites-proofs.md has the proofs; the names of the cases are those of its sections.
 """
 
 from collections.abc import Callable, Mapping

@@ -10,9 +10,10 @@ from agattn.checkpoints import folding, symmetry
 from agattn.checkpoints import threads as module
 from agattn.checkpoints.array_checks import Checks
 from agattn.checkpoints.same_model import compare_models
-from agattn.checkpoints.threads import processors, spread, threads
+from agattn.checkpoints.threads import spread, threads
 from agattn.errors import InputError
 from agattn.limits import limited
+from agattn.workers import processors
 from tests.checkpoints.copies import FAMILIES, mistaken_copy, symmetric_copy, transformer
 from tests.checkpoints.tiny import tiny
 

@@ -396,6 +396,19 @@ def test_a_theorem_on_degrees_needs_all_equations_to_its_degree(monkeypatch, to,
     assert "the one equation generates" in elimination.by_theorem(ideal).theorem
 
 
+def test_nothing_is_asked_where_equations_cut_out_the_closure_and_are_not_all(monkeypatch):
+    def never(*given):
+        raise AssertionError("an engine is asked")
+
+    monkeypatch.setattr(elimination, "_ask", never)
+    found = check_generators(compute_ideal(SingleLayer(3, 2, 2), 4), NO_ENGINE)
+    assert (found.whole, found.missing_degree, found.evidence) == (False, 5, Evidence.PROVED)
+    assert (found.dimension, found.degree, found.prime) == (13, 2376, None)
+    assert found.conclusion == "not complete: natively, equations of degree 5 are missing"
+    with pytest.raises(AssertionError, match="an engine is asked"):
+        check_generators(compute_ideal(SingleLayer(3, 2, 2), 3), NO_ENGINE)
+
+
 @pytest.mark.parametrize(
     ("last", "found", "looked", "degree"),
     [

@@ -280,8 +280,8 @@ def perform(job: Job, versions: Versions, force: bool = False) -> tuple[Line, bo
         _check_versions(job, versions)
         if not force:
             check_depth(job.architecture)
-        held = limited(timeout=job.timeout, memory=job.memory, seed=job.seed, force=force, progress=silent)
-        with held, in_shell():  # where lines are read
+        held = {"timeout": job.timeout, "memory": job.memory, "seed": job.seed, "force": force}
+        with limited(**held, workers=1, progress=silent), in_shell():  # where lines are read
             document, status, engine_failed = job.answer()
         outcome = {"result": json.loads(json.dumps(document, allow_nan=False))}  # as readers will see it
         lasting = not engine_failed

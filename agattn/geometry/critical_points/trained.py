@@ -20,7 +20,7 @@ A. Those of the second raise it, at second order: along K̇₂ = u, Q̇₂ = −
 M, the loss falls as L − σ₁ε². For ρ < a and M ≠ 0 the point is a strict saddle, a minimum on M(d, d', ρ) or
 not; M = 0 says that the loss is critical in all directions of A. If K or Q has a larger rank than A, index
 and rate can be others, but a critical point with rk A < a and M ≠ 0 is a strict saddle all the same:
-docs/layer/real-critical-points.md has the proof.
+docs/layer/real-critical-points-proofs.md has the proof.
 
 >>> from agattn.architectures import SingleLayer
 >>> from agattn.geometry.critical_points.loss import loss

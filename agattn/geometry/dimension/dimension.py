@@ -373,7 +373,7 @@ def upper_bound(architecture: Architecture, lower: int = 0) -> Bound:
     return narrowed(architecture, bounds, above).upper
 
 
-@takes("seed", "force", "progress")
+@takes("seed", "force", "workers", "progress")
 def dimension(architecture: Architecture, points: int = 3) -> Dimension:
     """The dimension of the neuromanifold of an architecture.
 

@@ -26,9 +26,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from math import lcm, prod
 from operator import and_
 from typing import Any
@@ -116,7 +116,7 @@ def _changes_by(
         for x in np.asarray(out).flat
     )
     left = (
-        _sum(pair.change, pair.value, -factor * scale)
+        _sum(pair.change, pair.value, -factor * scale) if factor else pair.change
         for pair, factor in zip(pairs, factors, strict=False)
         if factor is not None
     )
@@ -129,6 +129,17 @@ def _array(entries: list[Any], shape: tuple[int, ...]) -> Array:
     return array.reshape(shape)
 
 
+_moves = np.vectorize(lambda x: isinstance(x, _Pair) and bool(x.change), otypes=[bool])
+
+
+def _dot(left: Array, right: Array) -> _Polynomial:
+    """The value of a product of vectors."""
+    total = sum(x * y for x, y in zip(left, right, strict=True))
+    if isinstance(total, _Pair):
+        return total.value
+    return {(): _exact(total)} if total else {}
+
+
 class _TooLongError(EvaluationEnded):
     """The polynomials have too many terms."""
 
@@ -139,10 +150,25 @@ class _FirstOrder(RingArithmetic):
     def __init__(self, longer_than: int | None, kept: set[int], most: int) -> None:
         self.longer_than, self.kept, self.most = longer_than, kept, most
         self.symbols: Iterator[int] = itertools.count()
+        # Where no value gets new symbols, nothing need be known of most values.
+        self.is_lazy = longer_than == _NEVER
 
     def matmul(self, a: Array, b: Array) -> Array:
         """Stacks of matrices."""
-        return self._shortened(a @ b, self.longer_than)
+        if not self.is_lazy or min(a.ndim, b.ndim) < 2:
+            return self._shortened(a @ b, self.longer_than)
+        stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = (np.broadcast_to(x, (*stack, *x.shape[-2:])) for x in (a, b))
+        out = np.empty((*stack, a.shape[-2], b.shape[-1]), dtype=object)
+        for place in np.ndindex(stack):
+            left, right = a[place], b[place]
+            moves = _moves(left).any(axis=0) | _moves(right).any(axis=1)
+            # What moves no factor of a product changes its value alone.
+            changed = left[:, moves] @ right[moves]
+            for i, j in np.ndindex(out.shape[-2:]):
+                change = changed[i, j].change if isinstance(changed[i, j], _Pair) else {}
+                out[(*place, i, j)] = _Pair(None, change, self, partial(_dot, left[i], right[:, j]))
+        return self._shortened(out, self.longer_than)
 
     def times(self, a: Array, b: Array) -> Array:
         """Entrywise product."""
@@ -154,9 +180,11 @@ class _FirstOrder(RingArithmetic):
 
     def _shortened(self, a: Array, longer_than: int | None) -> Array:
         """The array in new symbols, if its values are long and their changes are combinations of them."""
-        pairs = [x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, self) for x in a.flat]
         if self.most < 0:
             raise _TooLongError
+        if self.is_lazy:
+            return a
+        pairs = [x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, self) for x in a.flat]
         if longer_than is None or all(len(pair.value) <= longer_than for pair in pairs):
             return a
         if self.kept and any(sum(s in self.kept for s in m) == 1 for pair in pairs for m in pair.value):
@@ -217,32 +245,59 @@ class _Echelon:
 
 
 class _Pair:
-    """A scalar's value and change."""
+    """A scalar's value and change.
 
-    __slots__ = ("arithmetic", "change", "value")
+    A value may wait until it is asked for: as a function that finds it, or as two parts, whose sum it is.
+    """
 
-    def __init__(self, value: _Polynomial, change: _Polynomial, arithmetic: _FirstOrder) -> None:
-        self.value, self.change, self.arithmetic = value, change, arithmetic
+    __slots__ = ("_value", "arithmetic", "change", "waiting")
+
+    def __init__(
+        self,
+        value: _Polynomial | None,
+        change: _Polynomial,
+        arithmetic: _FirstOrder,
+        waiting: Callable[[], _Polynomial] | tuple[_Pair, _Pair] | None = None,
+    ) -> None:
+        self._value, self.waiting = value, waiting
+        self.change: _Polynomial = change
+        self.arithmetic: _FirstOrder = arithmetic
+        if waiting and not arithmetic.is_lazy:
+            self._value = self.value
+
+    @property
+    def value(self) -> _Polynomial:
+        """The polynomial."""
+        if self._value is None:
+            addends, node = [], self
+            while node._value is None and isinstance(node.waiting, tuple):
+                node, addend = node.waiting  # a sum of many is no deep recursion
+                addends.append(addend)
+            if node._value is None:
+                assert callable(node.waiting)
+                node._value = node.waiting()
+            self._value = reduce(lambda total, addend: _sum(total, addend.value), addends[::-1], node._value)
+        return self._value
 
     def __add__(self, other: Any) -> _Pair:
         if isinstance(other, _Pair):
-            value, change = _sum(self.value, other.value), _sum(self.change, other.change)
-            return _Pair(value, change, self.arithmetic)
+            change = _sum(self.change, other.change) if other.change else self.change
+            return _Pair(None, change, self.arithmetic, (self, other))
         return _Pair(_sum(self.value, {(): _exact(other)}), self.change, self.arithmetic) if other else self
 
     def __mul__(self, other: Any) -> _Pair:
         spend = self.arithmetic.spend
         if isinstance(other, _Pair):
-            value = _product(self.value, other.value, spend)
             change: _Polynomial = {}
             if self.change:
                 change = _product(self.change, other.value, spend)
             if other.change:
                 change = _sum(change, _product(self.value, other.change, spend))
-        else:
-            number: _Polynomial = {(): _exact(other)} if other else {}
-            value, change = _product(self.value, number, spend), _product(self.change, number, spend)
-        return _Pair(value, change, self.arithmetic)
+            return _Pair(None, change, self.arithmetic, lambda: _product(self.value, other.value, spend))
+        number: _Polynomial = {(): _exact(other)} if other else {}
+        return _Pair(
+            _product(self.value, number, spend), _product(self.change, number, spend), self.arithmetic
+        )
 
     def __pow__(self, exponent: int) -> Any:
         return prod([self] * exponent) if exponent else 1

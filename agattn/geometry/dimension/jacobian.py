@@ -226,7 +226,7 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
     proved upper bound on its rank.
     """
 
-    def modulo(p: int, generator: np.random.Generator) -> tuple[int, Callable[[int], Residues]]:
+    def modulo(p: int, generator: np.random.Generator) -> tuple[int, Callable[..., Residues]]:
         arithmetic = ModularArithmetic(p)
 
         def random(shape: tuple[int, ...]) -> Residues:
@@ -237,8 +237,10 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
         if architecture.as_network() is not None:
             columns = np.delete(columns, gauge_columns(architecture, parameters, p))
 
-        def draw(rows: int) -> Residues:
+        def draw(rows: int, seen: NDArray[np.intp] | None = None) -> Residues:
             X, cotangents = random((rows, *architecture.input_shape)), random((rows, 1, *output))
+            if seen is not None:
+                cotangents *= (np.arange(output[0]) == seen[:, None])[:, None, :, None]
             if not has_inputs(architecture):  # all rows at one point
                 X, cotangents = X[:1], cotangents.swapaxes(0, 1)
             J: Residues = jacobian(architecture, parameters, X, arithmetic, cotangents)[:, columns]
@@ -272,6 +274,7 @@ def jacobian_rows(architecture: Architecture, bound: Bound) -> RandomRows:
         upper_bound=bound.value,
         reason=bound.reason,
         modulo=modulo if degree is not None else None,
+        outputs=output[0] if has_inputs(architecture) else 1,
         degree=degree or 0,  # also that of an entry c·∂φ/∂θ in c, θ and X
         size=size,
         real=None if degree is not None else real,

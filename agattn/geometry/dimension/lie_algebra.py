@@ -321,9 +321,9 @@ def _orbit_dimension(architecture: Architecture, basis: Sequence[Sparse], genera
     return nonzero_minor(np.array([applied(B, theta, p) for B in basis], dtype=np.float64), p).rank
 
 
-def applied(B: Sparse, theta: Sequence[int], p: int) -> list[int]:
-    """Bθ modulo a prime that divides no denominator."""
-    moved = [0] * len(theta)
+def applied(B: Sparse, theta: Sequence[int], p: int, rows: int | None = None) -> list[int]:
+    """Bθ modulo a prime that divides no denominator, for B with so many rows; square by default."""
+    moved = [0] * (len(theta) if rows is None else rows)
     for (i, j), x in B.items():
         moved[i] += x.numerator * pow(x.denominator, -1, p) * theta[j]
     return [x % p for x in moved]

@@ -30,6 +30,7 @@ from agattn.algebra.characters import schur_dimension
 from agattn.architectures import SingleLayer
 from agattn.architectures.normalizer import raised
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.ideal.weight_spaces import hilbert_value
 from agattn.limits import by_default
 
 
@@ -114,9 +115,10 @@ def _by_regularity(layer: SingleLayer) -> Generated | None:
 def _only_odd_functions_are_missing(d: int, d_out: int, n: int) -> bool:
     """Whether in degree n the functions on M̄(d, d', d) and the odd ones are as many as those on the pairs."""
     pairs = comb(n + d * d_out - 1, n) * comb(n + d * d - 1, n)
+    layer = SingleLayer(d, d_out)
     with by_default():
-        found: int = compute_ideal(SingleLayer(d, d_out), n).hilbert_function(n)
-    return found + odd_functions(d, d_out, n) == pairs
+        value = hilbert_value(layer, n) or compute_ideal(layer, n).hilbert_function(n)
+    return int(value + odd_functions(d, d_out, n)) == pairs
 
 
 def odd_functions(d: int, d_out: int, n: int) -> int:

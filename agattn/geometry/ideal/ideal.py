@@ -45,7 +45,7 @@ from agattn.geometry.ideal.equations import (
     shortened,
 )
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
-from agattn.geometry.ideal.isotypic import Shape, shapes
+from agattn.geometry.ideal.isotypic import Shape, pair_invariants, shapes
 from agattn.geometry.ideal.weight_spaces import (
     LARGEST_SPECHT_MODULE,
     Multiplicities,
@@ -61,7 +61,7 @@ from agattn.geometry.ideal.weight_spaces import (
 from agattn.geometry.variety.coordinates import Coordinate, coordinate_ring, coordinates
 from agattn.geometry.variety.degree import degree_is_below, expected_degree
 from agattn.limits import limits, takes
-from agattn.memory import allow
+from agattn.memory import allow, number_allowed
 from agattn.sheet.data import Cell, Lines, Math, Note, Sheet, Table, tensor_product
 from agattn.sheet.result import (
     PROVED_OR_MODULAR,
@@ -75,7 +75,7 @@ from agattn.sheet.result import (
     field,
     key,
 )
-from agattn.workers import processes
+from agattn.workers import processes, processors
 
 #: The longest computation in weight spaces that is begun unless forced, in seconds as they are estimated.
 LONGEST_IN_WEIGHT_SPACES = 3600
@@ -525,7 +525,7 @@ def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: i
 
 
 @takes("seed", "force")
-def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int = 1) -> Ideal:
+def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int | None = 1) -> Ideal:
     """The ideal of M̄ up to a degree, with its modules; generators are written out when asked for.
 
     For t ≥ 2 each degree is found from Specht modules or from weight spaces, whichever is estimated to be
@@ -534,7 +534,8 @@ def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int =
     Args:
         architecture: a layer, or a network that is one; for t ≥ 2 of any size.
         max_degree: the last degree.
-        workers: the number of processes that share the modules (t ≥ 2).
+        workers: the number of processes that share the modules (t ≥ 2); None for all processors where the
+            work is estimated to take seconds. None more are used than the memory allows.
         seed: of random points, on which numbers for t = 1 depend, and how fast others are found.
 
     Raises:
@@ -545,7 +546,8 @@ def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int =
     """
     if (layer := as_layer(architecture)) is None:
         raise InputError(f"{architecture} is no layer of one lightning head")
-    max_degree, workers = positive_integer("max_degree", max_degree), positive_integer("workers", workers)
+    max_degree = positive_integer("max_degree", max_degree)
+    workers = None if workers is None else positive_integer("workers", workers)
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
     given = None if architecture is layer else architecture
     if layer.has_orbits:
@@ -557,7 +559,7 @@ def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int =
     return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
 
 
-def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int) -> Iterator[DegreePiece]:
+def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int | None) -> Iterator[DegreePiece]:
     """The degrees of a layer with t ≥ 2."""
     if last > MOST_DEGREES and not limits().force:
         raise TooLargeError(
@@ -569,8 +571,11 @@ def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int) -> 
     found: list[DegreePiece] = []
     way = _cheaper_way(layer, needed)
     if way == "modules":
-        allow(bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules")
-        every = _by_modules(layer, needed, workers)
+        need, what = bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules"
+        allow(need, what)
+        if workers is None:
+            workers = processors() if seconds_by_modules(layer, needed) > _LONG else 1
+        every = _by_modules(layer, needed, number_allowed(workers, need, what))
     else:
         every = modules_by_weights(layer, needed)
     for n, modules in enumerate(every, 1):
@@ -603,6 +608,9 @@ def _cheaper_way(layer: SingleLayer, last: int) -> Literal["modules", "weight sp
     return "weight spaces"
 
 
+#: An estimate from which on all processors are used: two seconds or more, as estimates are several times too
+#: large.
+_LONG = 15.0
 #: Up to this degree Specht modules are small, and always faster.
 _SMALL_DEGREE = 4
 
@@ -611,6 +619,9 @@ def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Sh
     """The modules of each degree, one at a time."""
     mapping: AbstractContextManager[Callable[..., Iterable[Multiplicities]]] = nullcontext(map)
     if workers > 1:
+        for n in range(1, last + 1):  # what all processes need, and share where they are forked
+            for nu in partitions(2 * n, min(layer.d, 2 * n)):
+                pair_invariants(nu)
         mapping = processes(workers)
     with mapping as run:
         for n in range(1, last + 1):

@@ -91,6 +91,8 @@ Signed = Mapping[K, tuple[K, int]]
 _Orbits = dict[int, dict[int, tuple[int, ...]]]
 #: Which multidegrees of a degree decide whether it has minimal generators, by their standard monomials.
 Decisive = Callable[[int, Mapping[int, int]], Set[int]]
+#: A multidegree of a degree, and bounds for the standard monomials of some: all are met if its own is.
+Bounds = Callable[[int], tuple[int, Mapping[int, int]]]
 
 
 @dataclass(eq=False)
@@ -173,7 +175,7 @@ class Implicitization:
         self._permutations = self.map.permutations()
 
     def _new_prime(self) -> int:
-        denominators = {x.denominator for _, coefficients in self.map.terms for x in coefficients}
+        denominators = {x.denominator for x in self.map.numbers[0]}
         while True:
             p = random_prime(self.map.random)
             if all(d % p for d in denominators):
@@ -264,7 +266,7 @@ class Implicitization:
             wanted = np.array([*orbits[n]], dtype=np.uint64)
             if n < last:
                 below = np.unique((needed[n + 1][:, None] - self.keys[variables]).ravel())
-                wanted = np.union1d(wanted, below[np.isin(below, every[n])])
+                wanted = np.union1d(wanted, below[_are_among(below, every[n])])
             needed[n] = np.sort(wanted)
         return needed, orbits
 
@@ -314,7 +316,7 @@ class Implicitization:
     def _border(self, below: _Degree, needed: Any) -> _Degree:
         """The products of coordinates and standard monomials in the multidegrees needed."""
         rows, keys = below.rows[below.standard], below.keys[below.standard]
-        kept = [np.flatnonzero(np.isin(keys + key, needed)) for key in self.keys]
+        kept = [np.flatnonzero(_are_among(keys + key, needed)) for key in self.keys]
         # The products, and again without repetition, sorted, with their numbers, keys and counts.
         products = sum(map(len, kept))
         size = 8 * products * (3 * (below.n + 1) + 14)
@@ -335,8 +337,11 @@ class Implicitization:
         self._held = 8 * ((len(found) + len(below.rows)) * (below.n + 4))
         return _Degree(below.n + 1, found, codes, keys, candidate, candidate.copy(), starts, groups)
 
-    def _standard(self, degree: _Degree) -> None:
-        """The candidates that are no linear combinations of smaller candidates."""
+    def _standard(self, degree: _Degree, orbits: _Orbits, bounds: Bounds | None) -> None:
+        """The candidates that are no linear combinations of smaller candidates.
+
+        They span: so they are all standard where they are no more than these are known to be.
+        """
         group = np.zeros(len(degree.rows), dtype=np.int64)
         group[degree.starts[1:]] = 1
         group = np.cumsum(group)
@@ -359,6 +364,9 @@ class Implicitization:
         size = 8 * 5 * (most**2 + min(_TOGETHER, together))
         self._allow(size, f"degree {degree.n}: a matrix of {most - 4} columns")
         begins = np.cumsum(sizes) - sizes
+        if bounds is not None:
+            counts = self._counted(degree, orbits, *bounds(degree.n))
+            open_ &= sizes != [counts.get(key) for key in degree.groups]
         for size in np.unique(sizes[open_]).tolist():
             starts, step = begins[open_ & (sizes == size)], max(1, _TOGETHER // size**2)
             for first in range(0, len(starts), step):
@@ -367,6 +375,20 @@ class Implicitization:
                 for at, matrix in zip(places[own], values.swapaxes(1, 2), strict=True):
                     degree.standard[at] = False
                     degree.standard[at[_pivots(matrix, self.prime)]] = True
+
+    def _counted(
+        self, degree: _Degree, orbits: _Orbits, decisive: int, bounds: Mapping[int, int]
+    ) -> dict[int, int]:
+        """The numbers of standard monomials, where a rank shows that bounds for them are met; else none."""
+        tops = {place: key for key, orbit in orbits.items() for place in orbit.keys() & bounds}
+        own = degree.groups.get(tops[decisive], slice(0))
+        rows = degree.rows[own][degree.candidate[own]]
+        if len(rows) < bounds[decisive]:
+            return {}
+        values = self.values(rows, bounds[decisive] + 4, self.prime)
+        if len(_pivots(values.T, self.prime)) < bounds[decisive]:
+            return {}
+        return {other: bounds[place] for place, key in tops.items() for other in orbits[key]}
 
     def _normal_forms(self, degree: _Degree, key: int) -> tuple[IntArray, IntArray]:
         """The border monomials of a multidegree, and each as a combination of standard monomials."""
@@ -476,13 +498,17 @@ class Implicitization:
             space.add(kept[-1])
         return np.concatenate(kept)[sorted(space.rows)]
 
-    def pieces(self, last: int, decisive: Decisive | None = None) -> Iterator[GradedPiece]:
+    def pieces(
+        self, last: int, decisive: Decisive | None = None, bounds: Bounds | None = None
+    ) -> Iterator[GradedPiece]:
         """The degrees 2, 3, ..., ``last`` of the ideal in the independent coordinates, one by one.
 
         Args:
             last: the last degree.
             decisive: from a degree and the numbers of standard monomials by multidegree, multidegrees such
                 that there are no minimal generators at all if there are none in these; by default all.
+            bounds: from a degree a multidegree, and bounds for the numbers of standard monomials in several,
+                one among them, all of which are met if this one is.
         """
         needed, orbits = self._plan(last)
         start, true = np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool)
@@ -492,7 +518,7 @@ class Implicitization:
         below, lower = self._border(one, np.unique(self.keys)), False
         for n in range(2, last + 1):
             degree = self._border(below, needed[n])
-            self._standard(degree)
+            self._standard(degree, orbits[n], bounds)
             lower |= bool((below.candidate != below.standard).any())
             if lower:
                 self._allow_normal_forms(below)
@@ -789,6 +815,12 @@ def _agree(rational: list[list[Fraction]], residues: IntArray, p: int) -> bool:
 def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:
     factors = hashing.integers(1 << 62, size=vectors.shape[1], dtype=np.uint64)
     return (vectors.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+
+
+def _are_among(numbers: Any, increasing: Any) -> Any:
+    """Which numbers are among increasing ones; without the calls that numpy's ``isin`` makes for a few."""
+    at = np.searchsorted(increasing, numbers)
+    return np.append(increasing, increasing[:1])[at] == numbers if len(increasing) else at > 0
 
 
 def _times(rows: IntArray, k: int) -> IntArray:

@@ -43,6 +43,7 @@ from agattn.algebra.characters import (
     SpechtModule,
     centralizer_order,
     horizontal_strips,
+    kostka,
     littlewood_richardson,
     module_name,
     partitions,
@@ -106,10 +107,11 @@ class IsotypicComponent:
     def minimal_generators(self, alpha: int) -> int:
         """The multiplicity in the minimal generators I_n / R_1·I_{n−1} of the ideal of a layer with this α.
 
-        If ℓ(μ) ≥ α + 2 there are none: removing a box from μ leaves more than α rows, so all of R_{n−1}
-        that is needed to make this component lies in the ideal already.
+        If ℓ(μ) > α and n > α + 1 there are none: by Cauchy's formula the minors of size α + 1 of the
+        flattening F × (E ⊗ S²U) generate all modules with ℓ(μ) > α.
         """
-        if self.degree < 2 or self._rows > alpha + 1 or not (ideal := self.ideal(alpha)):
+        follows = self._rows > alpha and self.degree > alpha + 1
+        if self.degree < 2 or follows or not (ideal := self.ideal(alpha)):
             return 0
         return ideal - self.count_products(self._rows == alpha + 1)
 
@@ -278,11 +280,16 @@ def pair_invariants(nu: Partition) -> FloatArray:
     >>> pair_invariants((2, 2))
     array([[ 2., -1.]])
     """
-    module = specht_module(nu)
-    basis = np.eye(len(module))
-    for j in range(sum(nu) // 2):
-        basis = _exact(basis + basis @ module.transposition(2 * j, 2 * j + 1))
-    if not len(basis := _independent(basis)):
+    module, n = specht_module(nu), sum(nu) // 2
+    basis, start, more = np.zeros((0, len(module))), 0, (size := kostka(nu, (2,) * n)) + 1
+    while len(basis) < size:
+        # Sums over ℤ₂ⁿ of all vectors span W_ν; those of a few are mostly enough.
+        sums = np.eye(len(module))[start : start + more]
+        for j in range(n):
+            sums = _exact(sums + sums @ module.transposition(2 * j, 2 * j + 1))
+        basis = _independent(np.concatenate([basis, sums]))
+        start, more = start + more, 2 * more
+    if not size:
         return basis
     return np.array(saturate(_integers(basis)).tolist(), dtype=object).astype(np.float64)
 

@@ -19,6 +19,7 @@ the polynomials in y_k and all equations of the image.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -38,7 +39,7 @@ from agattn.algebra.echelon import (
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
 from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
-from agattn.geometry.variety.coefficient_map import CoefficientMap
+from agattn.geometry.variety.coefficient_map import CoefficientMap, Terms
 from agattn.limits import limits
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -58,7 +59,7 @@ class MapArrays:
         coordinates: how many there are, with y_0.
         labels: numbers k of coordinates whose f_k are a basis of the span of all, in increasing order.
         linear: the linear relations of all coordinates, as forms in their numbers k.
-        polynomials: the f_k for the labels; nothing below concerns the others.
+        terms: those of the f_k for the labels; nothing below concerns the others.
         weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
         degrees: the multidegrees, one in each row; the last one is the degree in y.
         architecture: whose parameters these are.
@@ -67,13 +68,14 @@ class MapArrays:
     def __init__(self, source: CoefficientMap) -> None:
         self.architecture = source.architecture
         self.random = np.random.default_rng(limits().seed)
-        self._parameters = len(source.ring)
-        self.polynomials = [f for f in source.polynomials if f]
-        self._collect()
+        self._ring, self._parameters = source.ring, len(source.ring)
+        every = [Terms(exponents.astype(np.int64), numbers) for exponents, numbers in source.terms]
+        self.terms = [f for f in every if f.coefficients]
         self.weights = self._weights()
         found = self._degrees()
-        self.affine = bool(self.polynomials) and not _spans_one(found)
-        every = [source.ring.one()] * self.affine + list(source.polynomials)
+        self.affine = bool(self.terms) and not _spans_one(found)
+        one = Terms(np.zeros((1, self._parameters), dtype=np.int64), [flint.fmpq(1)])
+        every = [one] * self.affine + every
         self.coordinates = len(every)
         # Coefficients in X are a basis of their span, without constants; outputs of a map without X are not.
         with_inputs = any(where.exponents for where in source.coordinates)
@@ -83,25 +85,18 @@ class MapArrays:
         self.linear: list[dict[tuple[int, ...], int]] = [
             {(place + first,): x for place, x in relation.items()} for relation in relations
         ]
-        self.polynomials = [every[place] for place in places]
-        self._collect()
+        self.terms = [every[place] for place in places]
         found = self._degrees()
         self.degrees = np.column_stack([found, np.ones(len(found), dtype=np.int64)])
 
-    def _collect(self) -> None:
-        shape = -1, self._parameters
-        self.terms = [
-            (np.array(list(terms), dtype=np.int64).reshape(shape), list(terms.values()))
-            for terms in (f.terms for f in self.polynomials)
-        ]
-
     def __len__(self) -> int:
-        return len(self.polynomials)
+        return len(self.terms)
 
     def _weights(self) -> IntArray:
         """Integer weights that span all that make every polynomial homogeneous; checked exactly."""
         parts = [exponents[1:] - exponents[0] for exponents, _ in self.terms if len(exponents) > 1]
-        rows = np.unique(np.concatenate([np.zeros((0, self._parameters), dtype=np.int64), *parts]), axis=0)
+        every = np.concatenate([np.zeros((0, self._parameters), dtype=np.int64), *parts])
+        rows = every[np.unique(_hashed(every), return_index=True)[1]]
         while True:
             p = random_prime(self.random)
             space = RowSpace(self._parameters, p)
@@ -114,8 +109,9 @@ class MapArrays:
                 return np.zeros((self._parameters, 0), dtype=np.int64)
             whole = saturate(flint.fmpz_mat(flint.fmpq_mat(basis).numer_denom()[0])).lll()
             weights = np.array([[int(x) for x in row] for row in whole.tolist()], dtype=np.int64).T
-            if not (rows @ weights).any():
+            if not (every @ weights).any():
                 return weights
+            rows = every
 
     def _degrees(self) -> IntArray:
         """The degrees of the polynomials, in a short basis of the gradings that differ."""
@@ -152,7 +148,7 @@ class MapArrays:
                 fixed[v] = 1
         kept = [v for v in range(self._parameters) if v not in fixed]
         zero = [v for v, x in fixed.items() if not x]
-        ring = PolynomialRing([self.polynomials[0].ring.variables[v] for v in kept])
+        ring = PolynomialRing([self._ring.variables[v] for v in kept])
         sliced = []
         for exponents, coefficients in self.terms:
             terms: dict[tuple[int, ...], Any] = {}
@@ -190,26 +186,36 @@ class MapArrays:
         return nonzero_minor(rows, p).rank if rows.size else 0
 
     @cached_property
-    def _factors(self) -> tuple[IntArray, IntArray, list[Any]]:
+    def _factors(self) -> tuple[IntArray, IntArray]:
         """The parameters of all terms, filled up with a parameter 1; and the places where each f_k starts."""
-        lists = [
-            [v for v, e in enumerate(row) for _ in range(e)]
-            for exponents, _ in self.terms
-            for row in exponents.tolist()
+        width = max((int(exponents.sum(axis=1).max()) for exponents, _ in self.terms), default=0)
+        parts = [np.zeros((0, width), dtype=np.int64)]
+        for exponents, _ in self.terms:
+            rows, columns = exponents.nonzero()
+            powers = exponents[rows, columns]
+            rows, columns = np.repeat(rows, powers), np.repeat(columns, powers)
+            parts.append(np.full((len(exponents), width), self._parameters))
+            parts[-1][rows, np.arange(len(rows)) - np.searchsorted(rows, rows)] = columns
+        return np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
+
+    @cached_property
+    def numbers(self) -> tuple[list[Fraction], IntArray]:
+        """The absolute values of coefficients, and for each term ±k: the k-th of these, or minus it."""
+        places: dict[tuple[int, int], int] = {}
+        of_terms = [
+            places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
+            for _, coefficients in self.terms
+            for x in coefficients
         ]
-        width = max(map(len, lists), default=0)
-        places = np.full((len(lists), width), self._parameters)
-        for row, factors in zip(places, lists, strict=True):
-            row[: len(factors)] = factors
-        starts = np.cumsum([0, *(len(coefficients) for _, coefficients in self.terms)])
-        return places, starts, [x for _, coefficients in self.terms for x in coefficients]
+        return [Fraction(*number) for number in places], np.array(of_terms, dtype=np.int64)
 
     def _coefficients(self, p: int) -> IntArray:
         """Those of all terms modulo p."""
-        coefficients = self._factors[2]
-        if any(x.denominator % p == 0 for x in coefficients):
+        numbers, of_terms = self.numbers
+        if any(x.denominator % p == 0 for x in numbers):
             raise ZeroDivisionError(f"{p} divides a denominator")
-        return np.array([x.numerator * pow(x.denominator, -1, p) % p for x in coefficients], dtype=np.int64)
+        residues = [0, *(x.numerator * pow(x.denominator, -1, p) % p for x in numbers)]
+        return np.array(residues, dtype=np.int64)[abs(of_terms)] * np.sign(of_terms) % p
 
     def values(self, theta: IntArray, p: int) -> IntArray:
         """The f_k modulo a prime p < 2³⁰ at parameters, (parameters, n), as (N, n).
@@ -217,7 +223,7 @@ class MapArrays:
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts, _ = self._factors
+        places, starts = self._factors
         padded, scales = np.pad(theta, ((0, 1), (0, 0)), constant_values=1), self._coefficients(p)
         out = np.zeros((len(self.terms), theta.shape[1]), dtype=np.int64)
         step = max(1, _CHUNK // max(1, theta.shape[1]))
@@ -237,7 +243,7 @@ class MapArrays:
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts, _ = self._factors
+        places, starts = self._factors
         padded, scales = np.append(theta, 1), self._coefficients(p)
         of = np.repeat(np.arange(len(self.terms)), np.diff(starts))
         out = np.zeros((len(self.terms), self._parameters + 1), dtype=np.int64)
@@ -312,16 +318,31 @@ class MapArrays:
 
     def _allows(self, exchange: IntArray, image: IntArray, signs: IntArray) -> bool:
         """Whether f_k(θ_exchange) is ε_k·f_π(k)(θ), term by term."""
-        for k, (exponents, coefficients) in enumerate(self.terms):
-            moved = np.zeros_like(exponents)
-            moved[:, exchange] = exponents
-            there = dict(zip(map(tuple, moved.tolist()), coefficients, strict=True))
-            other, values = self.terms[image[k]]
-            if there != {
-                key: int(signs[k]) * x for key, x in zip(map(tuple, other.tolist()), values, strict=True)
-            }:
-                return False
-        return True
+        return np.array_equal(self._own, self._in_order(exchange, image, signs))
+
+    @cached_property
+    def _own(self) -> IntArray:
+        every = np.arange(len(self))
+        return self._in_order(np.arange(self._parameters), every, np.ones_like(every))
+
+    def _in_order(self, exchange: IntArray, image: IntArray, signs: IntArray) -> IntArray:
+        """The terms of all ε_k·f_k with exchanged parameters: π(k), the coefficient, and the parameters."""
+        places, starts = self._factors
+        of = np.repeat(np.arange(len(self)), np.diff(starts))
+        rows = np.column_stack(
+            [
+                image[of],
+                signs[of] * self.numbers[1],
+                np.sort(np.append(exchange, self._parameters)[places], axis=1),
+            ]
+        )
+        return rows[np.argsort(_hashed(rows))]
+
+
+def _hashed(rows: IntArray) -> IntArray:
+    """A number for each row, the same for equal rows, and hardly ever for others."""
+    hashing = np.random.default_rng(0)
+    return rows @ hashing.integers(1 << 62, size=rows.shape[1])
 
 
 def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:
@@ -337,9 +358,10 @@ def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:
     return result
 
 
-def _linear_relations(polynomials: Sequence[Polynomial]) -> tuple[list[int], list[dict[int, int]]]:
+def _linear_relations(polynomials: Sequence[Terms]) -> tuple[list[int], list[dict[int, int]]]:
     """Polynomials that are no combinations of those before them, and all relations over ℤ."""
-    matrix = sparse_rows([f.terms for f in polynomials], flint.fmpq_mat).transpose()
+    vectors = [dict(zip(map(bytes, exponents), numbers, strict=True)) for exponents, numbers in polynomials]
+    matrix = sparse_rows(vectors, flint.fmpq_mat).transpose()
     if len(independent_columns(matrix.numer_denom()[0])) == len(polynomials):
         return list(range(len(polynomials))), []
     relations = [{place: x for place, x in enumerate(v) if x} for v in integer_kernel(matrix)]

@@ -33,6 +33,11 @@ p. Then R_1·I_{n−1} and these modules together are at least as large over ℚ
 they lie in I_n, dim (R/I)_n ≤ h. So both are equal, and I_n is R_1·I_{n−1} and the modules w: no other module
 has minimal generators. For these the number of minimal generators is computed exactly over ℚ, too.
 
+**One matrix in place of many.** Bounds for the multiplicities c bound the dimension of each weight of R/I by
+Kostka numbers, also modulo p. No Kostka number is 0 in the weight that is spread evenly. So where a rank
+shows that the bound is met there, all bounds are met, and all dimensions are known. A weight that has as many
+candidates needs no matrix, as candidates span.
+
 The multiplicities in the polynomial ring are a formula of characters (:func:`ring_multiplicities`).
 
 **Other images.** For t = 1 GL(d')×GL(d) acts on the coordinates, and both act on other images than M̄. Where
@@ -70,17 +75,20 @@ from agattn.algebra.characters import (
     decompose,
     kostka,
     littlewood_richardson,
+    module_dimension,
     module_name,
     partitions,
     schur_dimension,
     specht_dimension,
     symmetric_character,
 )
+from agattn.algebra.residues import RowSpace
 from agattn.architectures import PolynomialMap, SingleLayer
 from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.implicitization import Generators, GradedPiece, Implicitization
 from agattn.geometry.ideal.isotypic import Shape, component, shapes
+from agattn.geometry.ideal.torus_weights import monomials_of_weight
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.limits import limits, log
 
@@ -131,15 +139,20 @@ class InvariantImage:
 
     def weights(self, n: int) -> Iterator[tuple[Any, int]]:
         """The dominant weights of degree n, with their fingerprints."""
-        for weight in product(*(partitions(size, k) for size, k in self._shares(n))):
+        for weight in product(*(partitions(size, k) for size, k in self.shares(n))):
             yield weight, self._key(weight)
 
-    def even(self, n: int) -> int:
-        """The fingerprint of the weight that is spread most evenly."""
-        parts = (((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in self._shares(n))
-        return self._key(tuple(map(tuple, parts)))
+    def even_weight(self, n: int) -> tuple[Partition, ...]:
+        """The weight of degree n that is spread most evenly."""
+        parts = (((size + k - 1 - row) // k for row in range(min(size, k))) for size, k in self.shares(n))
+        return tuple(map(tuple, parts))
 
-    def _shares(self, n: int) -> list[tuple[int, int]]:
+    def even(self, n: int) -> int:
+        """Its fingerprint."""
+        return self._key(self.even_weight(n))
+
+    def shares(self, n: int) -> list[tuple[int, int]]:
+        """For each space the degree in it, and its dimension."""
         return [(n * degree, k) for degree, k in zip(self.layer.gl_degrees, self.sizes, strict=True)]
 
     def _key(self, weight: tuple[Partition, ...]) -> int:
@@ -175,16 +188,9 @@ def modules_by_weights(layer: SingleLayer, last: int) -> Iterator[dict[Shape, Mu
         TooLargeError: if a weight space or the memory it needs is beyond the limits.
         ArithmeticError: if a prime was unlucky; another seed helps.
     """
-    outputs, columns = smallest_spaces(layer, last)
-    y: list[tuple[int, ...]] = [
-        (c, b, i, k)
-        for c, b in product(range(outputs), range(columns))
-        for i, k in combinations_with_replacement(range(layer.d), 2)
-    ]
-    source = coefficient_map(_parametrization(layer, outputs, columns, y))
-    image = InvariantImage(layer, source, y, (outputs, columns, layer.d))
+    image = _in_small_spaces(layer, last)
     yield image.linear_forms()
-    for piece in image.ideal.pieces(last, partial(_decisive, image)):
+    for piece in image.ideal.pieces(last, partial(_decisive, image), partial(_bounds, image)):
         modules = image.modules(piece)
         for shape, numbers in modules.items():
             if numbers.minimal_generators:
@@ -192,20 +198,73 @@ def modules_by_weights(layer: SingleLayer, last: int) -> Iterator[dict[Shape, Mu
         yield modules
 
 
+def hilbert_value(layer: SingleLayer, n: int) -> int | None:
+    """The Hilbert function of a layer with t ≥ 2 in one degree, if a rank in one weight shows it; else None.
+
+    That is where the bounds for all multiplicities are met, as in the module docstring.
+
+    >>> hilbert_value(SingleLayer(2, 1), 4), hilbert_value(SingleLayer(3, 2), 5)
+    (125, 289656)
+    """
+    image = _in_small_spaces(layer, n)
+    (even, bounds), places = _bounds(image, n), {name: k for k, name in enumerate(image.names)}
+    most, step = bounds[even], bounds[even] // 2 + 1
+    space = RowSpace(most + 4, image.ideal.prime)
+    monomials = monomials_of_weight(image.even_weight(n))
+    rows = np.array([[places[tuple(i - 1 for i in index)] for index in monomial] for monomial in monomials])
+    image.ideal.map.random.shuffle(rows)
+    for start in range(0, len(rows), step):
+        space.add(image.ideal.values(rows[start : start + step], most + 4, space.p))
+        if space.rank == most:
+            multiplicities = _most(image, n).items()
+            return sum(many * module_dimension(shape, layer.gl_sizes) for shape, many in multiplicities)
+    return None
+
+
+def _in_small_spaces(layer: SingleLayer, last: int) -> InvariantImage:
+    """M̄ of a layer with t ≥ 2, in spaces that show all modules up to a degree."""
+    outputs, columns = smallest_spaces(layer, last)
+    y: list[tuple[int, ...]] = [
+        (c, b, i, k)
+        # In this order equations have leading terms of lower degrees than in that of the layer.
+        for i, k in combinations_with_replacement(range(layer.d), 2)
+        for c, b in product(range(outputs), range(columns))
+    ]
+    source = coefficient_map(_parametrization(layer, outputs, columns, y))
+    return InvariantImage(layer, source, y, (outputs, columns, layer.d))
+
+
 def _decisive(image: InvariantImage, n: int, standard: Mapping[int, int]) -> set[int]:
     """The weight that is spread evenly, and those of modules that occur less often than their bound."""
     coordinate = decompose({weight: standard.get(key, 0) for weight, key in image.weights(n)})
-    ring, alpha = ring_of_layer(image.layer, n), image.layer.alpha
-    below = {
-        key
-        for weight, key in image.weights(n)
-        if coordinate.get(weight, 0) < min(ring.get(weight, 0), _most(weight, alpha))
-    }
+    most = _most(image, n)
+    below = {key for weight, key in image.weights(n) if coordinate.get(weight, 0) < most[weight]}
     return below | {image.even(n)}
 
 
-def _most(shape: Shape, alpha: int) -> int:
-    """A bound for the multiplicity in the coordinate ring."""
+def _bounds(image: InvariantImage, n: int) -> tuple[int, dict[int, int]]:
+    """The weight that is spread evenly, and bounds for the weights of the coordinate ring.
+
+    They are sums of bounds for multiplicities times Kostka numbers. These are not 0 in the weight that is
+    spread evenly: if the bound is met there, that for each multiplicity is.
+    """
+    tables = [list(partitions(size, k)) for size, k in image.shares(n)]
+    counts = np.array([*_most(image, n).values()], dtype=object).reshape([*map(len, tables)])
+    for table in tables:
+        numbers = np.array([[kostka(nu, weight) for weight in table] for nu in table], dtype=object)
+        counts = np.tensordot(counts, numbers, (0, 0))  # the first axis becomes the last
+    keys = (key for _, key in image.weights(n))
+    return image.even(n), dict(zip(keys, counts.ravel().tolist(), strict=True))
+
+
+def _most(image: InvariantImage, n: int) -> dict[Any, int]:
+    """Bounds for the multiplicities in the coordinate ring."""
+    ring, alpha = ring_of_layer(image.layer, n), image.layer.alpha
+    return {shape: min(ring.get(shape, 0), _on_the_source(shape, alpha)) for shape, _ in image.weights(n)}
+
+
+def _on_the_source(shape: Shape, alpha: int) -> int:
+    """A bound for the multiplicity in the functions on the source that respect preimages."""
     lam, mu, nu = shape
     n = sum(lam)
     if len(mu) > alpha or (lam == mu == (n,) and len(nu) == 2 and nu[1] % 2):

@@ -96,6 +96,7 @@ from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import check_size
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, applied, at_monomials
+from agattn.geometry.dimension.symmetries import known_groups
 from agattn.geometry.dimension.theorems import irreducible_fibers
 from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.families import MOST_PARAMETERS, ExactWeights, differential
@@ -104,6 +105,7 @@ from agattn.geometry.identifiability.neurons import FEW_NEURONS, NEURONS, alone,
 from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.symmetries import (
     MOST_EXPONENTS,
+    MOST_GENERATORS,
     Change,
     DiscreteSymmetry,
     SymmetryFields,
@@ -115,11 +117,14 @@ from agattn.geometry.identifiability.symmetries import (
 )
 from agattn.geometry.identifiability.weights import weights_of_layer
 from agattn.limits import limits, log, steps, takes
+from agattn.memory import allow
 from agattn.sheet.data import Cell, Note, Sheet, Table, Word
 from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Probability, Result, key
 
 #: Products of arrays with more entries are left out, and named functions refused without ``force``.
 MAX_ENTRIES = 20_000
+#: The most parameters of a model whose known symmetries are proved to be all of general fibers.
+MOST_BY_SYMMETRIES = 100_000
 
 
 class Determination(Enum):
@@ -395,7 +400,8 @@ def identifiability(
         InputError: if the architecture is neither polynomial in its weights nor a softmax network, a function
             cannot be read, or the weights are those of another architecture.
         UndecidedError: for a softmax network with several heads, if its jet has a smaller dimension.
-        TooLargeError: if it has more than 3000 parameters, or a function more than 20000 entries.
+        TooLargeError: if it has more than 3000 parameters, or 100000 where the known symmetries are proved
+            to be all of general fibers; or a function more than 20000 entries.
         DisagreementError: if a bound contradicts another.
 
     See Also:
@@ -413,12 +419,14 @@ def identifiability(
     K_1[1]^T Q_1[1] + K_1[2]^T Q_1[2]  nonidentifiable, 2 of 9 entries are free (proved)
     """
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
-    if architecture.parameters > MOST_PARAMETERS and not limits().force:
-        raise TooLargeError(
-            f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
-            f" for at most {MOST_PARAMETERS}. {argument('force', True)} tries anyway"
-        )
-    if not limits().force:
+    if architecture.parameters > (MOST_BY_SYMMETRIES if at is None else MOST_PARAMETERS):
+        _refuse_unless_forced(architecture, at is None)
+    elif architecture.parameters > MOST_PARAMETERS:
+        vectors = sum(group.size**2 for group in known_groups(studied))
+        if vectors > 4 * MOST_GENERATORS:
+            _refuse_unless_forced(architecture)
+        allow(32.0 * vectors * architecture.parameters, f"the tangent vectors of {vectors} symmetries")
+    if not limits().force and architecture.parameters <= MOST_PARAMETERS:
         check_size(architecture)
     asked = _asked(architecture, functions)
     given = None if at is None else _in_layers(architecture, at)
@@ -450,6 +458,17 @@ def identifiability(
         error=min(1.0, modular * study.error) if modular else 0.0,
     )
     return answer if studied is architecture else _by_jet(answer, architecture, study)
+
+
+def _refuse_unless_forced(architecture: Architecture, by_symmetries: bool = True) -> None:
+    if limits().force:
+        return
+    instead = f", and for {MOST_BY_SYMMETRIES} where the known symmetries are all of the general fiber"
+    raise TooLargeError(
+        f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
+        f" for at most {MOST_PARAMETERS}{instead if by_symmetries else ' at given weights'}."
+        f" {argument('force', True)} tries anyway"
+    )
 
 
 def _deciding_jet(architecture: Architecture, at: Mapping[str, Any] | None) -> Jet:
@@ -746,13 +765,16 @@ class GeneralStudy:
         self.architecture, self.n = architecture, architecture.parameters
         log.info("the rank of the differential")
         self.rank: Dimension = dimension(architecture)
-        log.info("the kernel of the differential")
-        self.points = self._points(np.random.default_rng([limits().seed, 1]))
+        self.symmetries = SymmetryFields(architecture, proved_symmetries(architecture))
+        if self.n <= MOST_PARAMETERS or limits().force:
+            log.info("the kernel of the differential")
+            self.points = self._points(np.random.default_rng([limits().seed, 1]))
+        else:
+            self.points = self._by_symmetries()
         self.fiber_dimension = self.points[0].dimension
         self.most = self.n - max(self.rank.lower_bound, self.points[0].rank)
         self.fiber_evidence = proved_if(self.most == self.n - self.rank.upper_bound)
         log.info("symmetries")
-        self.symmetries = SymmetryFields(architecture, proved_symmetries(architecture))
         self.discrete = discrete_symmetries(architecture)
         network = architecture.as_network()
         self.theorem = irreducible_fibers(network) if network else None
@@ -782,6 +804,24 @@ class GeneralStudy:
             if len(best) == _POINTS and best[0].rank >= (self.rank.dimension or self.rank.lower_bound):
                 break
         return best
+
+    def _by_symmetries(self) -> list[FiberPoint]:
+        """Random points at which the tangent vectors of the symmetries are the kernel of the differential.
+
+        They are in it, and are all of it where they span as many dimensions as the parameters have beyond
+        the proved dimension.
+        """
+        vectors = zip(self.symmetries.points, self.symmetries.tangents_at_points, strict=True)
+        points = [FiberPoint(self.symmetries.p, *at, Evidence.PROVED) for at in vectors]
+        if any(point.rank < self.rank.lower_bound for point in points):
+            raise DisagreementError(
+                f"{self.architecture} has at least the dimension {self.rank.lower_bound}, and symmetries"
+                " leave less; one of the two is wrong, please report it"
+            )
+        best = [point for point in points if point.rank == self.rank.lower_bound]
+        if len(best) < _POINTS:
+            _refuse_unless_forced(self.architecture)
+        return best[:_POINTS]
 
     @cached_property
     def error(self) -> float:

@@ -17,7 +17,7 @@ from agattn.architectures import Architecture, Bilinear, Network
 NEURONS, FEW_NEURONS = "agattn.bilinear-neurons", "agattn.bilinear-few-neurons"
 
 
-class Terms(NamedTuple):
+class NeuronTerms(NamedTuple):
     """Functions of the weights of a bilinear layer, as text.
 
     Attributes:
@@ -31,7 +31,7 @@ class Terms(NamedTuple):
     total: str
 
 
-def terms(architecture: Architecture) -> list[Terms]:
+def terms(architecture: Architecture) -> list[NeuronTerms]:
     """Of each bilinear layer of a network the terms of its neurons, and their sum.
 
     >>> for text in terms(Network([Bilinear(2, 3)], dim=4))[0]:
@@ -46,7 +46,7 @@ def terms(architecture: Architecture) -> list[Terms]:
             G, U, D = (step.names[letter] for letter in "GUD")
             each = f"{D}[:,i] ⊗ ({G}[i,:]^T {U}[i,:] + {U}[i,:]^T {G}[i,:])"
             total = f"sum_i {each}" if step.layer.neurons > 1 else each
-            listed.append(Terms(step.label, each, total))
+            listed.append(NeuronTerms(step.label, each, total))
     return listed
 
 

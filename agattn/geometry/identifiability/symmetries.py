@@ -147,6 +147,8 @@ class SymmetryFields:
         matrices: B with dφ(θ)·Bθ = 0 for all θ; those that depend on others at a general point are left out.
 
     Attributes:
+        p: a prime that divides no denominator.
+        points: random weights modulo p, and ``tangents_at_points`` the tangent vectors there.
         rank: the dimension of the orbits at general weights, or less: a proved lower bound.
     """
 
@@ -158,21 +160,28 @@ class SymmetryFields:
         if len(self.matrices) > MOST_GENERATORS:
             kept = nonzero_minor(self.tangents(self.points[0]), self.p).rows
             self.matrices = [self.matrices[k] for k in kept]
-        self._tangents = [self.tangents(theta) for theta in self.points]
-        self.rank = RowSpace(architecture.parameters, self.p).add(self._tangents[0]) if self.matrices else 0
+        self.tangents_at_points = [self.tangents(theta) for theta in self.points]
+        self.rank = (
+            RowSpace(architecture.parameters, self.p).add(self.tangents_at_points[0]) if self.matrices else 0
+        )
 
     def tangents(self, theta: Residues) -> Residues:
         """The vectors Bθ modulo the prime, (matrices, parameters)."""
         at = theta.astype(int).tolist()
-        rows = [applied(B, at, self.p) for B in self.matrices]
-        return np.array(rows, dtype=np.float64).reshape(-1, len(theta))
+        rows = np.zeros((len(self.matrices), len(theta)))
+        for row, B in zip(rows, self.matrices, strict=True):
+            touched = sorted({i for i, _ in B})
+            number = {i: k for k, i in enumerate(touched)}
+            small = {(number[i], j): x for (i, j), x in B.items()}
+            row[touched] = applied(small, at, self.p, len(touched))
+        return rows
 
     def moving(self, f: WeightFunction) -> Residues:
         """The derivatives of f along the symmetries at random weights modulo the prime, (matrices, size).
 
         What is not 0 there is not 0 at general weights, and the rank is at most that at general weights.
         """
-        return derivative(f, self.points[0], self._tangents[0], self.p)[1]
+        return derivative(f, self.points[0], self.tangents_at_points[0], self.p)[1]
 
     def changing(self, *changes: Change, most: float = inf) -> int:
         """The rank at general weights of the symmetries that are proved to change functions so, or less.
@@ -187,7 +196,7 @@ class SymmetryFields:
         if not len(solutions):
             return 0
         g, rank = len(self.matrices), 0
-        order = nonzero_minor(matmul(solutions[:, :g], self._tangents[0], self.p), self.p).rows
+        order = nonzero_minor(matmul(solutions[:, :g], self.tangents_at_points[0], self.p), self.p).rows
         for row in solutions[list(order)]:
             if rank >= most:
                 break
@@ -198,7 +207,7 @@ class SymmetryFields:
         """Coefficients c, and rates λ, with Σ c_i df·B_iθ = kλf for all functions, at all points modulo p."""
         count = max(change.count for change in changes)
         space = RowSpace(len(self.matrices) + count, self.p)
-        for theta, tangents in zip(self.points, self._tangents, strict=True):
+        for theta, tangents in zip(self.points, self.tangents_at_points, strict=True):
             for change in changes:
                 value, D = derivative(change.f, theta, tangents, self.p)
                 scaled = np.zeros((change.f.size, count))

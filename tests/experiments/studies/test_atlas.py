@@ -1,7 +1,8 @@
-"""The grid that ships as ``atlas``, its page, and the page about singular points of small networks."""
+"""The grid that ships as ``atlas``, its tables, and those about singular points of small networks."""
 
 import re
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -16,23 +17,25 @@ from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
 from agattn.geometry.singular_points.virtual_points import VirtualPoint
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "experiments" / "atlas.md").read_text(encoding="utf-8")
-POINTS = (ROOT / "docs" / "experiments" / "deep-atlas.md").read_text(encoding="utf-8")
+DOCS = ROOT / "docs" / "experiments"
+POINTS = (DOCS / "deep-atlas.md").read_text(encoding="utf-8")
 JOBS = read_grid(grid_text(Path("atlas"))).jobs
 NETWORKS = {job.architecture: job for job in JOBS}
-NAMED = re.compile(r"\| M\(([\d,]+); ([\d,]+)\)(?:, heads (\d))?(, skip)?, t = (\d) \| (.+) \|")
+NAMED = re.compile(r"M\(([\d,]+); ([\d,]+)\)(?:, heads (\d))?(, skip)?, t = (\d)")
 
 
-def network(dims, ranks, heads, skip, t):
-    """A network as the pages name it."""
+def rows(name):
+    """The rows of a table, without the one that names the columns."""
+    text = (DOCS / "tables" / f"{name}.tsv").read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()[1:]]
+
+
+def network(name):
+    """A network as the tables name it."""
+    name = re.sub(r"M\((\d+,\d+),(\d+)\)", r"M(\1; \2)", name)  # one layer
+    dims, ranks, heads, skip, t = NAMED.fullmatch(name).groups()
     widths, bounds = (tuple(map(int, text.split(","))) for text in (dims, ranks))
     return DeepNetwork(widths, bounds, int(t), heads=int(heads or 1), skip=bool(skip))
-
-
-def named(text):
-    """The networks that a page names, with the cells beside each."""
-    text = re.sub(r"M\((\d+,\d+),(\d+)\)", r"M(\1; \2)", text)  # one layer
-    return [(network(*found[:5]), found[5].split(" | ")) for found in NAMED.findall(text)]
 
 
 def family(depth, most, t, heads=1, skip=False):
@@ -71,11 +74,10 @@ def test_why_equation_14_may_fail():
 def test_the_grid_has_every_small_network():
     every = set.union(*(family(*of) for of in FAMILIES))
     assert every < set(NETWORKS) and len(every) == 8277 and len(NETWORKS) - len(every) == 14
-    rows = PAGE.partition("## The families\n\n")[2].split("\n\n")[0].splitlines()[2:]
-    for of, cells in zip(FAMILIES, rows, strict=True):
+    for of, cells in zip(FAMILIES, rows("atlas-families"), strict=True):
         depth, most, t, heads, skip = (*of, *(1, False)[len(of) - 3 :])
-        named = f"| {depth}{', skip connections' * skip} | {heads} | {t} | {most} | {len(family(*of))} |"
-        assert cells.startswith(named)
+        layers = f"{depth}{', skip connections' * skip}"
+        assert cells[:5] == [layers, *map(str, (heads, t, most, len(family(*of))))]
 
 
 @pytest.mark.slow
@@ -92,21 +94,21 @@ def test_families_of_the_page_are_what_the_study_finds(of):
         sum(not result["paper"]["defect"] for result in results),
         sum(result["paper"]["hypotheses_hold"] for result in results),
     ]
-    said = f"| {depth}{', skip connections' * skip} | {heads} | {t} | {most} |"
-    assert f"{said} {' | '.join(map(str, counts))} |\n" in PAGE
+    layers = f"{depth}{', skip connections' * skip}"
+    assert [layers, *map(str, (heads, t, most, *counts))] in rows("atlas-families")
     failing = [architecture_of(line["architecture"]) for line in lines if line["result"]["paper"]["defect"]]
     if heads == 1 and not skip:
         for reason in {defect_reason(one) for one in networks}:
             both = [sum(defect_reason(one) == reason for one in those) for those in (networks, failing)]
-            assert f"| {depth} | {t} | {reason} | {both[0]} | {both[1]} |\n" in PAGE
+            assert [str(depth), str(t), reason, *map(str, both)] in rows("atlas-reasons")
 
 
 @pytest.mark.slow
 def test_every_network_that_the_page_names_has_the_numbers_of_its_row():
-    rows = named(PAGE)
-    assert len(rows) > 60
-    lines = study([NETWORKS[one] for one, _ in rows])
-    for line, (one, cells) in zip(lines, rows, strict=True):
+    named = [(network(name), cells) for name, *cells in rows("atlas-equation-14") + rows("atlas-below")]
+    assert len(named) > 60
+    lines = study([NETWORKS[one] for one, _ in named])
+    for line, (one, cells) in zip(lines, named, strict=True):
         result = line["result"]
         compared = result["upper_bound"] if max(one.heads_by_layer) > 1 else result["paper"]["value"]
         assert cells == [str(result["dimension"]), result["evidence"], str(compared)]
@@ -117,8 +119,8 @@ def test_every_network_that_the_page_names_has_the_numbers_of_its_row():
 
 def groups():
     """The networks of the page about singular points, by what is common to them."""
-    for title, text in re.findall(r"^### (.+)\n\n((?:\|.*\n)+)", POINTS, re.MULTILINE):
-        yield title, [one for one, _ in named(text)]
+    for title, found in groupby(rows("singular-points"), key=itemgetter(0)):
+        yield title, [network(name) for _, name, *_ in found]
 
 
 COMMON = {
@@ -173,9 +175,10 @@ def ranks_row(found):
 )
 def test_rows_of_the_page_are_the_kinds_of_points(one):
     found = singularities_of(one)
-    rows = [cells for other, cells in named(POINTS) if other == one]
-    expected = [kinds_row(found), *([ranks_row(found)] if len(rows) == 2 else [])]
-    assert rows == [list(map(str, row)) for row in expected]
+    [kinds] = [cells for _, name, *cells in rows("singular-points") if network(name) == one]
+    assert kinds == list(map(str, kinds_row(found)))
+    for cells in (cells for name, *cells in rows("singular-points-ranks") if network(name) == one):
+        assert cells == list(map(str, ranks_row(found)))
 
 
 @pytest.mark.slow
@@ -192,6 +195,7 @@ def test_theorem_2_says_which_kinds_of_a_wide_network_are_critical():
 
 def test_numbers_from_the_literature():
     """29, 28 and 34, 37, 36 tangent vectors."""
-    for known in ("t = 3 | 22 | 21 | 19 | 29 | 22 | 28 |", "t = 3 | 30 | 29 | 24, 27 | 34, 37 | 30 | 36 |"):
-        assert known in POINTS
-    assert "| M(2,2,1; 2,2), t = 2 | 8 | 7 | 7 | 8 | 8 | 9 |" in POINTS
+    found = {name: cells for name, *cells in rows("singular-points-ranks")}
+    assert found["M(3,3,2; 3,3), t = 3"] == ["22", "21", "19", "29", "22", "28"]
+    assert found["M(3,3,3,2; 3,3,3), t = 3"] == ["30", "29", "24, 27", "34, 37", "30", "36"]
+    assert found["M(2,2,1; 2,2), t = 2"] == ["8", "7", "7", "8", "8", "9"]

@@ -1,4 +1,4 @@
-"""The grid that ships as ``audit``: every claim for every small layer; and its page."""
+"""The grid that ships as ``audit``: every claim for every small layer; its page, and the page's tables."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,8 @@ from agattn.experiments.studies.jobs import exit_status, row
 from agattn.experiments.studies.study import study
 from agattn.reports.study_report import Entry, describe
 
-PAGE = (Path(__file__).parents[3] / "docs" / "experiments" / "audit.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs" / "experiments"
+PAGE = (DOCS / "audit.md").read_text(encoding="utf-8")
 JOBS = read_grid(grid_text(Path("audit"))).jobs
 GRID = [SingleLayer(d, o, a) for d in (1, 2, 3, 4) for o in (1, 2, 3) for a in range(1, d + 1)]
 MARKS = {"confirmed": "✓", "refuted": "✗", "inapplicable": "–", "undecided": "?"}
@@ -32,11 +33,10 @@ def verdicts(entry):
     return {name: claim["verdict"] for name, claim in entry.claims.items()}
 
 
-def table(title):
-    """The rows of a table of the page, by layer."""
-    rows = PAGE.partition(title)[2].strip().split("\n\n")[1].splitlines()[2:]
-    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in rows]
-    return {first: others for first, *others in cells}
+def table(name):
+    """The rows of a table of the page, by their first cell."""
+    _, *rows = (DOCS / "tables" / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+    return {first: others for first, *others in (line.split("\t") for line in rows)}
 
 
 def sizes(layer):
@@ -45,7 +45,7 @@ def sizes(layer):
 
 def agrees(found):
     """Whether the page has what the study finds: every verdict, and where claims fail."""
-    marks, failing = table("Table: all verdicts</summary>"), table("## Where a claim fails")
+    marks, failing = table("audit"), table("audit-failures")
     for entry in found:
         said = verdicts(entry)
         name = sizes(entry.architecture)
@@ -73,7 +73,7 @@ def pattern(found, claim):
 
 
 def test_the_grid_has_every_layer_of_the_page():
-    assert [sizes(job.architecture) for job in JOBS] == list(table("Table: all verdicts</summary>"))
+    assert [sizes(job.architecture) for job in JOBS] == list(table("audit"))
     assert {(job.claims, job.engine) for job in JOBS} == {((), "native")}
 
 
@@ -90,8 +90,7 @@ def test_the_published_page_is_what_the_study_finds():
     patterns = {}
     for claim in LAYER_CLAIMS:
         patterns.setdefault(pattern(found, claim), []).append(LAYER_CLAIMS[claim].name)
-    for text, names in patterns.items():
-        assert f"- **{'; '.join(names)}:** {text}.\n" in PAGE
+    assert {"; ".join(names): [text] for text, names in patterns.items()} == table("audit-patterns")
     applying = [claim for entry in found for claim in entry.claims.values() if claim["hypotheses_hold"]]
     proved = [claim for claim in applying if claim["evidence"] == "proved"]
     assert f"{len(applying)} verdicts are about layers to which the claim applies, and {len(proved)}" in PAGE

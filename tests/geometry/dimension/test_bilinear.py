@@ -1,6 +1,5 @@
-"""Bilinear layers: four bounds against ranks, the table of the documentation, and what their groups leave."""
+"""Bilinear layers: four bounds against ranks, a table of small shapes, and what their groups leave."""
 
-import re
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, floor
@@ -34,9 +33,9 @@ def layer(d, n, out, **more):
 
 
 def table():
-    """Dimensions by (d, n, d'), as the page has them."""
-    text = (ROOT / "docs/networks/bilinear-proofs.md").read_text(encoding="utf-8")
-    rows = [list(map(int, re.findall(r"\d+", row))) for row in re.findall(r"^\| \d.*$", text, re.MULTILINE)]
+    """Dimensions by (d, n, d')."""
+    lines = (Path(__file__).parent / "bilinear.txt").read_text(encoding="utf-8").splitlines()
+    rows = [list(map(int, line.split())) for line in lines if line[0] != "#"]
     return {(d, n, out): value for out, d, *values in rows for n, value in enumerate(values, 1)}
 
 

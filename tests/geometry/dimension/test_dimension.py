@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agattn import DeepNetwork, Evidence, Jet, Network, Perceptron, memory, singularities
+from agattn import Attention, DeepNetwork, Evidence, Jet, Network, Perceptron, memory, singularities
+from agattn.algebra import rank as room_of_ranks
 from agattn.algebra.arithmetic import ModularArithmetic
 from agattn.algebra.rank import rank
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
@@ -170,6 +171,38 @@ def test_the_seed_decides_nothing_but_chance():
 def test_a_rank_above_the_bound_is_never_hidden():
     with pytest.raises(DisagreementError, match="above the proved bound 17"):
         rank(jacobian_rows(DeepNetwork((3, 3, 3), (1, 2), 3), Bound(17, "wrong")))
+
+
+@pytest.mark.parametrize(
+    ("network", "is_used"),
+    [
+        (DeepNetwork((10, 10), (5,), 2), True),
+        (DeepNetwork((6, 5), (2,), 3, heads=7), True),
+        (DeepNetwork((5, 5), (3,), 2, heads=2, skip=True), True),
+        (DeepNetwork((5, 1), (3,), 2, heads=2), False),
+        (DeepNetwork((4, 4, 4), (2, 2), 3), True),
+        (DeepNetwork((4, 4, 4, 4), (2, 2, 2), 3), False),
+        (Network([Attention(8, 2, heads=8, kv_heads=2, value_rank=2)], 8, 2), True),
+    ],
+)
+def test_output_by_output_the_rank_is_the_same(network, is_used, monkeypatch):
+    def document():
+        return dimension(network).as_json() | {"seconds": 0}
+
+    used, by_outputs = [], room_of_ranks._by_outputs
+    monkeypatch.setattr(room_of_ranks, "_by_outputs", lambda *a: used.append(by_outputs(*a)) or used[-1])
+    expected = document()
+    assert not used
+    monkeypatch.setattr(room_of_ranks, "_MANY_BY_OUTPUTS", 0)
+    assert document() == expected
+    ranks = [rank for rank, _ in used]
+    assert ranks == [expected["dimension"]] if is_used else not any(ranks)
+
+
+def test_a_wrong_bound_is_seen_output_by_output(monkeypatch):
+    monkeypatch.setattr(room_of_ranks, "_MANY_BY_OUTPUTS", 0)
+    with pytest.raises(DisagreementError, match="above the proved bound 17"):
+        rank(jacobian_rows(DeepNetwork((5, 5), (2,), 3), Bound(17, "wrong")))
 
 
 def test_limits():

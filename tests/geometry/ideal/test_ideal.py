@@ -27,6 +27,8 @@ from agattn.geometry.ideal.isotypic import _gram, _independent, component, pair_
 from agattn.geometry.ideal.named_families import named_families
 from agattn.geometry.ideal.torus_weights import smallest_layer
 from agattn.geometry.variety.coordinates import coefficients, coordinate_ring
+from agattn.limits import limited
+from agattn.workers import processes
 
 # Minimal generators by degree: full eliminations (finite field 32003) where the list says so, all to degree
 # 4.
@@ -191,6 +193,27 @@ def test_workers_change_nothing():
     assert compute_ideal(layer, 3, workers=2).as_json() == compute_ideal(layer, 3).as_json()
 
 
+@pytest.mark.parametrize(("long", "memory", "expected"), [(0, None, [3]), (0, 64, [2]), (1e9, None, [])])
+def test_all_processors_work_where_that_is_worth_it_and_the_memory_allows_it(
+    monkeypatch, long, memory, expected
+):
+    started, steps = [], []
+
+    def counted(number):
+        started.append(number)
+        return processes(number)
+
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.processes", counted)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.processors", lambda: 3)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal._LONG", long)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.bytes_by_modules", lambda layer, last: 30 * 2**20)
+    layer = SingleLayer(2, 1)
+    with limited(native=memory, progress=steps.append):
+        found = compute_ideal(layer, 3, workers=None)
+    assert started == expected and found == compute_ideal(layer, 3)
+    assert any("2 processes are used" in step for step in steps) is (memory is not None)
+
+
 ALL_GENERATORS = [
     (layer, tuple(shape))
     for layer in [*SMALL, SingleLayer(4, 4, 2)]
@@ -214,6 +237,15 @@ def test_generators_are_highest_weight_vectors_that_vanish(layer, shape):
         assert not any(equation.terms for equation in raised)
         assert vector.vanishes_on(smallest_layer(shape, layer))
         assert max(map(abs, vector.terms.values())) <= 10
+
+
+@pytest.mark.parametrize(("alpha", "degree"), [(1, 3), (1, 4), (2, 4)])
+def test_minors_generate_all_modules_of_more_rows(alpha, degree):
+    """Cauchy's formula against the products of coordinates and equations of one degree less."""
+    edge = [component(shape) for shape in shapes(degree, 2, 3) if len(shape[1]) == alpha + 1]
+    assert any(space.ring for space in edge)
+    for space in edge:
+        assert space.ideal(alpha) == (space.count_products(True) if space.ring else 0)
 
 
 def test_relations_of_many_digits_are_made_short():

@@ -11,12 +11,14 @@ from agattn.architectures import SingleLayer
 from agattn.engines.elimination import eliminate
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
+from agattn.geometry.ideal import weight_spaces
 from agattn.geometry.ideal.ideal import _by_modules, compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.ideal.weight_spaces import (
     Multiplicities,
+    hilbert_value,
     modules_by_weights,
     ring_of_layer,
     smallest_spaces,
@@ -86,6 +88,39 @@ def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
     assert not any(numbers.minimal_generators for numbers in quintics.values())
     # In degree 5 the evenly spread weight, and modules below their bound such as S(5)⊗S(4,1)⊗S(8,1,1).
     assert 1 <= solved.count(5) <= 4 < solved.count(4)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "last"), [((2, 1, 2), 6), ((2, 2, 2), 5), ((3, 1, 2), 5), ((3, 1, 3), 5), ((3, 2, 2), 3)]
+)
+def test_bounds_that_are_met_in_one_weight_are_the_dimensions_of_all(monkeypatch, sizes, last):
+    layer, counted, met = SingleLayer(*sizes), Implicitization._counted, []
+
+    def watched(image, degree, *given):
+        numbers = counted(image, degree, *given)
+        met.append(bool(numbers))
+        return numbers
+
+    monkeypatch.setattr(Implicitization, "_counted", watched)
+    found = list(modules_by_weights(layer, last))
+    assert any(met)
+    monkeypatch.setattr(Implicitization, "_counted", lambda *given: {})
+    assert list(modules_by_weights(layer, last)) == found
+
+
+@pytest.mark.parametrize(
+    "sizes", [(2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 3, 2), (3, 1, 2), (3, 2, 1), (4, 1, 3)]
+)
+def test_one_weight_shows_the_hilbert_function(sizes):
+    layer = SingleLayer(*sizes)
+    ideal = compute_ideal(layer, 4)
+    values = [hilbert_value(layer, n) for n in range(1, 5)]
+    assert None not in values and values == [ideal.hilbert_function(n) for n in range(1, 5)]
+
+
+def test_a_bound_that_is_not_met_shows_nothing(monkeypatch):
+    monkeypatch.setattr(weight_spaces, "_on_the_source", lambda shape, alpha: 2)
+    assert hilbert_value(SingleLayer(2, 2), 3) is None
 
 
 # --- hypersurfaces ---

@@ -10,9 +10,11 @@ from agattn.algebra.arithmetic import FloatArithmetic, ModularArithmetic
 from agattn.algebra.residues import random_residues
 from agattn.architectures.functions import read_function
 from agattn.architectures.protocol import as_parameters
+from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.identifiability import identifiability as room
 from agattn.geometry.identifiability import symmetries
 from agattn.geometry.identifiability.families import ExactWeights, with_all_symmetries
 from agattn.geometry.identifiability.identifiability import moved_at_random
@@ -48,6 +50,40 @@ def test_one_layer_determines_products_up_to_one_factor():
     (shared,) = found.common_factors
     assert (set(shared.names), sorted(shared.exponents)) == ({"V", "K^T Q"}, [-1, 1])
     assert (found.fiber_dimension, found.theorem, found.field) == (5, "theorem-3.2", "CC")
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        ag.SingleLayer(3, 2, 2),
+        ag.SingleLayer(3, 1, 1),
+        ag.SingleLayer(6, 5, 3),
+        ag.DeepNetwork((3, 3, 3), (2, 2), 3),
+        ag.DeepNetwork((4, 4), (2,), 2, heads=3),
+        ag.Network([ag.Attention(4, 2, heads=3, value_rank=2, kv_heads=1)], 5, 2),
+        ag.Network([ag.Perceptron([3, 4], 2)], 3),
+    ],
+)
+def test_where_symmetries_are_the_fiber_they_say_the_same(architecture, monkeypatch):
+    expected = ag.identifiability(architecture).as_json()
+    monkeypatch.setattr(room, "MOST_PARAMETERS", 0)
+    monkeypatch.setattr(room, "differential", None)
+    assert ag.identifiability(architecture).as_json() == expected
+
+
+def test_large_models_are_refused_where_symmetries_are_less_than_the_fiber(monkeypatch):
+    large = ag.identifiability(ag.SingleLayer(60, 60, 2))
+    assert {row.name: shown(row) for row in large.rows} == {
+        "K": ("not", None, 4, *PROVED), "Q": ("not", None, 4, *PROVED),
+        "V": ("globally", "factor", 1, *PROVED), "K^T Q": ("globally", "factor", 1, *PROVED),
+    }  # fmt: skip
+    with pytest.raises(TooLargeError, match="for 100000 where the known symmetries are all"):
+        ag.identifiability(ag.SingleLayer(400, 300, 3))
+    with pytest.raises(TooLargeError, match="at most 3000 at given weights"):
+        ag.identifiability(ag.SingleLayer(60, 60, 2), at={})
+    monkeypatch.setattr(room, "MOST_PARAMETERS", 0)
+    with pytest.raises(TooLargeError, match="for 100000 where the known symmetries are all"):
+        ag.identifiability(ag.DeepNetwork((3, 4, 3), (2, 1), 3))
 
 
 def test_where_the_two_factors_can_be_exchanged_nothing_is_global():

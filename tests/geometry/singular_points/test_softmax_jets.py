@@ -64,6 +64,13 @@ def test_the_equations_to_degree_four(dims, a, dimension, degree, counts):
     assert {str(piece.evidence) for piece in found.degrees} == {"proved"}
 
 
+@pytest.mark.parametrize(("a", "cubics"), [(2, 111), (3, 101)])
+def test_cubics_of_larger_layers(a, cubics):
+    found = ag.ideal(jet((3, 1), a), max_degree=3)
+    assert [piece.minimal_generators for piece in found.degrees[1:]] == [0, cubics]
+    assert {str(piece.evidence) for piece in found.degrees} == {"proved"}
+
+
 @pytest.mark.engine("singular")
 @pytest.mark.parametrize(("dims", "a", "dimension", "degree", "counts"), LAYERS)
 def test_an_engine_finds_the_same_generators_of_the_whole_ideal(dims, a, dimension, degree, counts):
