@@ -55,7 +55,7 @@ class Limits:
         workers: cores for what takes seconds; ``None`` for all that there are.
 
     Raises:
-        InputError: if no process can be held to the timeout or the memory.
+        InputError: if no process can be held to the timeout or the memory, or there is no worker.
     """
 
     timeout: float = 60.0
@@ -73,6 +73,8 @@ class Limits:
             )
         if not 0 < self.memory <= MAX_MEMORY:
             raise InputError(f"the memory is {self.memory} MiB; it must be above 0 and at most {MAX_MEMORY}")
+        if self.workers is not None and self.workers < 1:
+            raise InputError("0 workers do nothing; give 1 or more, or leave workers out")
 
 
 _LIMITS: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039, as it is frozen

@@ -1,6 +1,6 @@
 """One layer of Llama-3-8B's size: what the commands about checkpoints need, beside what nobody can avoid.
 
-    python benchmarks/large_layer.py [--width 4096] [--command NAME ...]
+    python benchmarks/large_layer.py [--width 4096] [--command NAME ...] [--workers N]
 
 A checkpoint of one layer with random parameters in float32 is written, and a copy of the same function: the
 stream is rotated, the values of each group get another basis, neurons another order. The sizes are those of
@@ -133,6 +133,7 @@ def main() -> None:
     """Print a row for each command, and the limits."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--width", type=int, default=4096, help="a multiple of 1024")
+    parser.add_argument("--workers", type=int, help="threads; by default as the commands choose")
     parser.add_argument("--command", action="append", choices=COMMANDS, help="one command alone")
     options = parser.parse_args()
     d, rng = options.width, np.random.default_rng(0)
@@ -145,7 +146,9 @@ def main() -> None:
         size = sum(tensor.size for tensor in tensors.values())
         print(f"{size:,} parameters, float32\n{'clock s':>8} {'CPU s':>8} {'GiB':>6}")
         for asked in options.command or COMMANDS:
-            print(command(COMMANDS[asked].format(half=d // 1024), folder), flush=True)
+            line = COMMANDS[asked].format(half=d // 1024)
+            line += f" --workers {options.workers}" if options.workers else ""
+            print(command(line, folder), flush=True)
         print(limit("limit: read one file", lambda: load_file(folder / "A" / "model.safetensors")))
         print(limit("limit: make it float64", lambda: [x.astype(float) for x in tensors.values()]))
         R = np.linalg.qr(rng.standard_normal((d, d)))[0]

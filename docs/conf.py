@@ -30,6 +30,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "folded_lines",
     "gallery",
     "mathml_renderer",
     "generated_pages",
@@ -38,7 +39,7 @@ extensions = [
 ]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "_extensions", "_gallery", "_static"]
+exclude_patterns = ["_build", "_extensions", "_gallery", "_static", "paper.md"]
 html_math_renderer = "mathml"
 # Options begin with two hyphens, not with a dash.
 smartquotes = False
@@ -81,6 +82,13 @@ def trim_blocks(_: Any, document: nodes.document) -> None:
         if block.rawsource == block.astext():
             block.rawsource = block.astext().rstrip("\n")
             block.children = [nodes.Text(block.rawsource)]
+
+
+def set_dashes(_: Any, document: nodes.document) -> None:
+    """Set the two hyphens that autodoc writes between a name and its meaning as a dash."""
+    for text in list(document.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
 
 
 def leave_foreign_types(_: Any, document: nodes.document) -> None:
@@ -158,5 +166,6 @@ def exists(name: str) -> bool:
 def setup(app: Any) -> None:
     app.connect("missing-reference", show_private_names)
     app.connect("doctree-read", trim_blocks)
+    app.connect("doctree-read", set_dashes)
     app.connect("doctree-read", leave_foreign_types)
     app.connect("autodoc-skip-member", skip_tuple_fields)

@@ -243,10 +243,9 @@ def lower() -> None:
 
 
 def book(words: Counter[str]) -> Counter[str]:
-    """The pages of the book: all but the README and the reference."""
-    return Counter(
-        {page: n for page, n in words.items() if "README" not in page and page.split("/")[0] != "reference"}
-    )
+    """The pages of the book: all but the README, the paper for a journal, and the reference."""
+    others = {"README", "paper", "reference"}
+    return Counter({page: n for page, n in words.items() if page.split("/")[0] not in others})
 
 
 def tell_counts(words: list[str]) -> None:

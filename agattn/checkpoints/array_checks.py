@@ -13,14 +13,15 @@ where a rotation counts in e by σ_max(P'). For pairs of rows and neurons, where
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.folding import READERS, FoldedBlock, pieces
+from agattn.checkpoints.folding import READERS, FoldedBlock, norms, pieces
 from agattn.checkpoints.symmetry import (
     VECTORS,
     Basis,
@@ -30,6 +31,7 @@ from agattn.checkpoints.symmetry import (
     neuron_numbers,
     with_bias,
 )
+from agattn.checkpoints.threads import spread
 
 #: What arithmetic in float64 may add to a residual, relative to the array.
 ARITHMETIC = 1e-12
@@ -107,9 +109,10 @@ class Check(NamedTuple):
 
 @dataclass
 class Checks:
-    """All comparisons, one for each array of a layer."""
+    """All comparisons, one for each array of a layer, in whichever order its pieces come."""
 
     all: dict[tuple[int, str], Check] = field(default_factory=dict)
+    lock: Any = field(default_factory=threading.Lock)
 
     def add(
         self,
@@ -122,8 +125,7 @@ class Checks:
         axes: int = 1,
     ) -> None:
         """Compare along the first ``axes`` axes, a bound for each of these pieces."""
-        rest = tuple(range(axes, actual.ndim))
-        residual, size = (np.sqrt((np.abs(x) ** 2).sum(rest)) for x in (expected - actual, actual))
+        residual, size = (norms(x.reshape(*x.shape[:axes], -1)) for x in (expected - actual, actual))
         bound = bound + ARITHMETIC * size
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(residual > 0, residual / bound, 0.0)
@@ -131,17 +133,16 @@ class Checks:
         ratios = np.nan_to_num(ratios, nan=1.0 + 1e-9, posinf=np.inf)
         worst = np.unravel_index(int(ratios.argmax()), ratios.shape)
         scale = float(size[worst]) or 1.0
-        before = self.all.get(at)
+        piece = (start + int(worst[0]), *map(int, worst[1:]))
+        kept = (expected[worst], actual[worst]) if ratios[worst] > 1 else (None, None)
+        values = float(residual[worst]) / scale, float(bound[worst]) / scale, float(ratios[worst])
         misfits = [(start + first, *others) for first, *others in np.argwhere(ratios > 1).tolist()]
-        named = ((before.named if before else ()) + tuple(misfits))[:MOST_NAMED]
-        total = len(misfits) + (before.misfits if before else 0)
-        if before is None or ratios[worst] > before.ratio:
-            piece = (start + int(worst[0]), *map(int, worst[1:]))
-            kept = (expected[worst], actual[worst]) if ratios[worst] > 1 else (None, None)
-            values = float(residual[worst]) / scale, float(bound[worst]) / scale, float(ratios[worst])
-            self.all[at] = Check(*at, piece, units, *values, total, named, *kept)
-        elif misfits:
-            self.all[at] = before._replace(misfits=total, named=named)
+        check = Check(*at, piece, units, *values, len(misfits), tuple(misfits[:MOST_NAMED]), *kept)
+        with self.lock:
+            before = self.all.get(at, check._replace(misfits=0, named=()))
+            first = min(check, before, key=lambda each: (-each.ratio, each.piece))
+            named = tuple(sorted(before.named + check.named)[:MOST_NAMED])
+            self.all[at] = first._replace(misfits=before.misfits + check.misfits, named=named)
 
     @property
     def misfits(self) -> list[Check]:
@@ -168,7 +169,8 @@ def second_bound(error: Array, least: Array, own: Array, size: Array) -> Array:
 
 def factor(first: Array, second: Array) -> Array:
     """c with second = c·first by least squares along the last axis, 1 where one of them is 0."""
-    products, squares = (first.conj() * second).sum(-1), (np.abs(first) ** 2).sum(-1)
+    products = np.einsum("...i,...i->...", first.conj(), second)
+    squares = norms(first) ** 2
     c: Array = np.where(products == 0, 1.0, products / np.where(squares == 0, 1.0, squares))
     return c
 
@@ -196,6 +198,8 @@ class LayerComparison:
         halves = ("attention", "perceptron") if head is None else ("attention",)
         for half in halves:
             one, two = self.one.half(half), self.two.half(half)
+            names = {**one.biases(), **two.biases()}
+            self._biased = {part: f"{part}.bias" in names for part in READERS}
             write = self._after(half, one, two, gains=True)
             read = self.below if self.post else self.basis
             if half == "attention":
@@ -243,8 +247,15 @@ class LayerComparison:
     def _rows(self, block: FoldedBlock, part: str, n: int, basis: Basis | None = None) -> Array:
         at = slice(n, n + 1)
         rows = block.fold(part, block.stored[part][at])
-        turned: Array = with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
+        turned: Array = self._with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
         return turned
+
+    def _with_bias(self, block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
+        """Rows with their bias as a last column; without one, 0 stands there if the other model has one."""
+        biased = with_bias(block, part, rows, at)
+        if biased is rows and self._biased[part]:
+            return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, 1)])
+        return biased
 
     def _errors(self, part: str, at: slice, basis: Basis, sizes: Array, half: FoldedBlock) -> Array:
         """What rows of B with their biases, or columns of what it writes, may be off by."""
@@ -266,26 +277,28 @@ class LayerComparison:
         normalized = (
             _Normalized(self, one, two, first.keys[groups], second.keys) if one.facts.qk_norm else None
         )
-        values = []
-        for g, group in enumerate(groups):
-            if not (own := self.own(g)):
-                continue
-            K, K2 = self._rows(one, "K", int(group), read), self._rows(two, "K", g)
+
+        def compare(g: int) -> Array:
+            own = self.own(g)
+            K, K2 = self._rows(one, "K", int(groups[g]), read), self._rows(two, "K", g)
             Q = np.stack([self._rows(one, "Q", int(heads[h]), read) for h in own])
             Q2 = np.stack([self._rows(two, "Q", h) for h in own])
-            e = self._errors("K", slice(g, g + 1), read, np.linalg.norm(K2, axis=-1), two)[0]
-            e2 = self._errors("Q", slice(own[0], own[-1] + 1), read, np.linalg.norm(Q2, axis=-1), two)
+            e = self._errors("K", slice(g, g + 1), read, norms(K2), two)[0]
+            e2 = self._errors("Q", slice(own[0], own[-1] + 1), read, norms(Q2), two)
             if normalized:
                 normalized.rows(g, own, (K, K2, e), (Q, Q2, e2))
             else:
                 self._pairs(g, own, (K, K2, e), (Q, Q2, e2), one.turning)
                 self._other_rows(g, own, (K, K2, e), (Q, Q2, e2), one.turning, read.error)
-            values.append(self._values(g, own, (one, two), (read, write)))
+            return self._values(g, own, (one, two), (read, write))
+
+        chosen = [g for g in range(len(groups)) if self.own(g)]
+        # Heads that share a gain take its signs from the first group.
+        self.found["values"] = np.stack([*(map if normalized else spread)(compare, chosen)])
         if normalized:
             normalized.gains()
-        self.found["values"] = np.stack(values)
         if self.head is not None:
-            [group] = [g for g in range(len(groups)) if self.own(g)]
+            [group] = chosen
             for name in ("keys", "pairs"):
                 if name in self.found:
                     self.found[name] = self.found[name][group : group + 1]
@@ -305,10 +318,8 @@ class LayerComparison:
         self.checks.add(self._at("K"), "group pair", (c[:, None] * k)[None], k2[None], e[None], g, 2)
         gone = np.asarray((k == 0).all(-1) & (k2 == 0).all(-1))
         expected = np.where(gone[:, None], q2, q / c.conj()[:, None])
-        sizes, own_sizes = np.linalg.norm(k2, axis=-1), np.linalg.norm(q2, axis=-1)
-        self.checks.add(
-            self._at("Q"), "head pair", expected, q2, second_bound(e, sizes, e2, own_sizes), own[0], 2
-        )
+        bound = second_bound(e, norms(k2), e2, norms(q2))
+        self.checks.add(self._at("Q"), "head pair", expected, q2, bound, own[0], 2)
 
     def _other_rows(
         self,
@@ -404,18 +415,17 @@ class LayerComparison:
         order = match_neurons(first, neuron_numbers(two, np.concatenate([z, ones])))
         self.found["neurons"] = order
         power = {"relu": 1, "relu2": 2}.get(facts.activation, 0)
-        scales = []
-        for (at,) in pieces(two.stored["G"].shape):
+
+        def compare(piece: tuple[slice, ...]) -> Array:
+            (at,) = piece
             some = order[at]
             total, error, least = np.ones(len(some)), np.zeros(len(some)), np.ones(len(some))
             dead = np.zeros(len(some), bool)
             for part in ("G", "U") if "U" in two.stored else ("G",):
-                rows = one.fold(part, one.stored[part][some])
-                bias = one.biases().get(f"{part}.bias")
-                column = np.zeros((len(some), 1)) if bias is None else bias[0][some][:, None]
-                first_rows = np.concatenate([read.turn(rows), column], axis=1)
-                second_rows = with_bias(two, part, two.fold(part, two.stored[part][at]), at)
-                sizes = np.linalg.norm(second_rows, axis=1)
+                rows = read.turn(one.fold(part, one.stored[part][some]))
+                first_rows = self._with_bias(one, part, rows, some)
+                second_rows = self._with_bias(two, part, two.fold(part, two.stored[part][at]), at)
+                sizes = norms(second_rows)
                 own = self._errors(part, at, read, sizes, two)
                 if part == "U" or power:
                     c = factor(first_rows, second_rows)
@@ -424,17 +434,18 @@ class LayerComparison:
                     with np.errstate(divide="ignore", invalid="ignore"):
                         share = np.where(own > 0, own / sizes, 0.0)
                     error += share * (power if part == "G" else 1)
-                    dead |= (first_rows == 0).all(1) & (second_rows == 0).all(1)
+                    dead |= ~first_rows.any(1) & ~second_rows.any(1)
                 self.checks.add(self._at(part), "neuron", first_rows, second_rows, own, at.start)
             D, D2 = one.fold("D", one.stored["D"][:, some]), two.fold("D", two.stored["D"][:, at])
-            sizes = np.linalg.norm(D2, axis=0)
+            sizes = norms(D2, 0)
             own = self._errors("D", at, write, sizes, two)
             expected = np.where(dead, D2, write.turn(D, 0) / total).T
             self.checks.add(
                 self._at("D"), "neuron", expected, D2.T, second_bound(error, least, own, sizes), at.start
             )
-            scales.append(total)
-        self.found["scales"] = np.concatenate(scales)
+            return total
+
+        self.found["scales"] = np.concatenate([*spread(compare, pieces(two.stored["G"].shape))])
 
 
 class _Normalized:

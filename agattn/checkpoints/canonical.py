@@ -16,17 +16,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.folding import READERS, WRITERS, pieces
+from agattn.checkpoints.folding import READERS, WRITERS, norms, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, length
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, shape
+from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError, argument
+from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
 
@@ -192,8 +195,9 @@ def scores(block: Parts, facts: Facts, p: int, near: float) -> list[str]:
         for name, gain in (("key.gain", gain_k), ("query.gain", gain_q)):
             block[name] = gain.reshape(block[name].shape).astype(block[name].dtype)
     else:
-        for group in range(g):
-            q = Q[members[group]]
+
+        def of_group(group: int) -> list[str]:
+            q, said = Q[members[group]], list[str]()
             if p:
                 K[group], q, more = turned(K[group], q, p, near, f"scores of group {group}")
                 said += more
@@ -205,6 +209,9 @@ def scores(block: Parts, facts: Facts, p: int, near: float) -> list[str]:
                 q[:, 2 * p :] = left.reshape(len(q), -1, still).swapaxes(1, 2)
                 said += more
             Q[members[group]] = q
+            return said
+
+        said += chain.from_iterable(spread(of_group, range(g)))
     _with_biases(block, Q=Q, K=K)
     return said
 
@@ -212,12 +219,16 @@ def scores(block: Parts, facts: Facts, p: int, near: float) -> list[str]:
 def values(block: Parts, near: float) -> list[str]:
     """Make the values and outputs of a block canonical; what is ambiguous."""
     P, O = extended(block, "P"), np.array(block["O"], float)
-    said = list[str]()
-    for group, heads in enumerate(np.arange(len(O)).reshape(len(P), -1)):
+    size = len(O) // len(P)
+
+    def of_group(group: int) -> list[str]:
+        heads = slice(group * size, (group + 1) * size)
         stack = O[heads].reshape(-1, P.shape[1])
-        stack, P[group], more = split(stack, P[group], near, f"values of group {group}")
+        stack, P[group], ambiguous = split(stack, P[group], near, f"values of group {group}")
         O[heads] = stack.reshape(O[heads].shape)
-        said += more
+        return ambiguous
+
+    said = [*chain.from_iterable(spread(of_group, range(len(P))))]
     _with_biases(block, P=P)
     block["O"] = O.astype(block["O"].dtype)
     return said
@@ -484,8 +495,13 @@ class CanonicalBlocks(Sequence[Parts]):
 
 def _relative(new: Array, old: Array) -> float:
     """How much an array changed, relatively to the larger norm."""
-    size = max(np.linalg.norm(new), np.linalg.norm(old))
-    return float(np.linalg.norm(np.asarray(new, float) - old) / size) if size else 0.0
+
+    def squares(at: tuple[slice, ...]) -> Array:
+        arrays = new[at], old[at], np.subtract(new[at], old[at], dtype=float)
+        return np.array([(norms(array.reshape(1, -1)) ** 2)[0] for array in arrays])
+
+    *sizes, apart = np.sqrt(sum(spread(squares, pieces(new.shape))))
+    return float(apart / max(sizes)) if any(sizes) else 0.0
 
 
 class LayerChange(Result):
@@ -532,7 +548,9 @@ class CanonicalForm(Result, name="canonical", eq=False):
 def difference(first: Transformer, second: Transformer) -> float:
     """The largest difference of outputs at random tokens, relative to the largest output."""
     positions = len(first.ends["positions"]) if "positions" in first.ends else TOKENS
-    tokens = np.random.default_rng(0).integers(length(first.ends, "E"), size=min(TOKENS, positions)).tolist()
+    tokens = (
+        np.random.default_rng(0).integers(shape(first.ends, "E")[0], size=min(TOKENS, positions)).tolist()
+    )
     one, two = logits(first, tokens), logits(second, tokens)
     return float(abs(one - two).max() / (abs(one).max() or 1.0))
 
@@ -562,11 +580,13 @@ def canonical_transformer(
         turn(ends, R)
     blocks = CanonicalBlocks(model, R, folds)
     new = replace(model, ends=ends or model.ends, blocks=blocks)
-    apart = difference(model, new)
+    with threads(SECONDS / 2 * model.size):
+        apart = difference(model, new)
     layers = tuple(blocks.changes[n] for n in range(len(blocks)))
     return new, CanonicalForm(layers, tuple(said), apart, new)
 
 
+@takes("workers")
 def canonical(
     weights: Any,
     *,

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,12 @@ class Checkpoint:
         if self.layout == "plain":
             return len(layers_of(self.file)[0])
         return len(self._names) * self._heads
+
+    @property
+    def size(self) -> int:
+        """The entries of all its tensors of keys, queries and values."""
+        names = {name for of_layer in self._names.values() for name in of_layer.values()}
+        return sum(prod(self.file.shape(name)) for name in names)
 
     def __iter__(self) -> Iterator[Head]:
         if self.layout == "plain":

@@ -34,11 +34,13 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.calls import one_of, positive_integer
 from agattn.checkpoints.forward import attention_inputs
-from agattn.checkpoints.reading import read_transformer, stored_parts, write_transformer
+from agattn.checkpoints.reading import keep_first_parts, read_transformer, stored_parts, write_transformer
 from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, argument
 from agattn.files import parsed, read_text, write
+from agattn.limits import takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Positive, Result, Written, key
 
@@ -267,7 +269,7 @@ class MeasuredLayer:
         scores, turning, values = self.sides(block)
         pairs = zip(self.turning, turning, self.cost, strict=True)
         return (
-            gap(self.scores, scores) + sum(gap(here, there, cost) for here, there, cost in pairs),
+            gap(self.scores, scores) + sum(spread(lambda pair: gap(*pair), pairs)),
             gap(self.values, values),
         )
 
@@ -278,8 +280,10 @@ class MeasuredLayer:
             rank: of each head, where that is to be smaller; further rows are 0.
         """
         QK, OP = self._mixings(sets)
-        turn, lost = 2 * self.pairs, 0.0
-        for n in range(sets):
+        turn = 2 * self.pairs
+
+        def of_set(n: int) -> float:
+            lost = 0.0
             for mixing, side, start, weight in (
                 (QK, self.scores, turn, 1.0),
                 (OP, self.values, 0, self.weight),
@@ -300,6 +304,9 @@ class MeasuredLayer:
                 QK.shared[n, rows, :, rows] = np.stack([t.real, t.imag])
                 _heads(QK, n, sets, len(shared))[..., rows, rows] = np.stack([s.real, s.imag], axis=-2)
                 lost += tail**2 / 2
+            return lost
+
+        lost = sum(spread(of_set, range(sets)))
         return self._written(QK, OP), lost
 
     def averages(self, sets: int, turned: bool) -> dict[str, Array]:
@@ -379,6 +386,7 @@ class MeasuredLayer:
         return new
 
 
+@takes("workers")
 def convert(
     model: Transformer | str | Path | Mapping[str, Any],
     *,
@@ -439,8 +447,9 @@ def convert(
     metrics, tokens = ([IDENTITY] * len(model.blocks), 0) if data is None else _metrics(model, data)
     lines, blocks, slow, pairs = [], [], 0, 0
     for n, (block, metric) in enumerate(zip(model.blocks, metrics, strict=True)):
-        layer = MeasuredLayer(block, model.facts, n, metric, context, kind == "latent")
-        line, new = _converted(layer, n, kind, size, groups == "nearest")
+        with threads(SECONDS / 2 * model.size):
+            layer = MeasuredLayer(block, model.facts, n, metric, context, kind == "latent")
+            line, new = _converted(layer, n, kind, size, groups == "nearest")
         lines.append(line)
         dtype = np.float64 if model.dtype == "float64" else np.float32
         blocks.append(
@@ -571,15 +580,9 @@ def write_conversion(like: str | Path, conversion: Conversion, out: str | Path) 
     names = {name: parts for name, (_, parts) in stored_parts(like).items() if set(parts) & _SHARED}
     if conversion.kind != "kv_heads" or _KV_HEADS not in table or any(len(names[name]) > 1 for name in names):
         return False
-    from safetensors.numpy import load_file, save_file
-
     old = table[_KV_HEADS]
     for path in (Path(out) / path.name for path in file.files):
-        tensors = load_file(path)
-        for name in tensors.keys() & names:
-            sets = tensors[name].reshape(old, -1, *tensors[name].shape[1:])[:: old // conversion.size]
-            tensors[name] = np.ascontiguousarray(sets.reshape(-1, *tensors[name].shape[1:]))
-        save_file(tensors, path, {"format": "pt"})
+        keep_first_parts(path, names, old, old // conversion.size)
     write(config, json.dumps(table | {_KV_HEADS: conversion.size}, indent=2))
     return True
 
@@ -648,19 +651,30 @@ def shared_pair(keys: Array, queries: Array, cost: Array | None) -> tuple[Array,
 
 def gap(here: RowsOfHeads, there: RowsOfHeads, cost: Array | None = None) -> float:
     """Σ_h ‖KᵀQ_h − K'ᵀQ'_h‖², or with a cost the same of pairs."""
-    total = 0.0
-    for h, (q, r) in enumerate(zip(here.own, there.own, strict=True)):
-        k, l = (side.shared[h * len(side.shared) // len(side.own)] for side in (here, there))
-        K, Q = (_triangle(np.concatenate(rows).T) for rows in ((k, l), (q, r)))
-        if cost is None:
-            Q[:, len(q) :] *= -1
-            total += float(np.linalg.norm(K @ Q.T) ** 2)
-        else:
-            K, Q = (np.asarray(M[:, ::2] + 1j * M[:, 1::2]) for M in (K, Q))
-            Z = (K.conj() * [1, -1]) @ Q.T
-            parts = np.stack([Z.real.ravel(), Z.imag.ravel()])
-            total += float(np.sum(cost * (parts @ parts.T)))
-    return total
+    sets = max(len(here.shared), len(there.shared))
+    size = len(here.own) // sets
+
+    def of_set(g: int) -> float:
+        k, l = (side.shared[g * len(side.shared) // sets] for side in (here, there))
+        K, total = _triangle(np.concatenate([k, l]).T), 0.0
+        own = slice(g * size, (g + 1) * size)
+        for q, Q in zip(here.own[own], _triangle(_columns(here.own[own], there.own[own])), strict=True):
+            if cost is None:
+                Q[:, len(q) :] *= -1
+                total += float(np.linalg.norm(K @ Q.T) ** 2)
+            else:
+                k, q = (np.asarray(M[:, ::2] + 1j * M[:, 1::2]) for M in (K, Q))
+                Z = (k.conj() * [1, -1]) @ q.T
+                parts = np.stack([Z.real.ravel(), Z.imag.ravel()])
+                total += float(np.sum(cost * (parts @ parts.T)))
+        return total
+
+    return sum(spread(of_set, range(sets)))
+
+
+def _columns(first: Array, second: Array) -> Array:
+    """The rows of both, for each of a stack, as columns."""
+    return np.concatenate([first, second], axis=1).swapaxes(1, 2)
 
 
 def average(angle: float, context: int, causal: bool) -> Array:

@@ -30,7 +30,7 @@ WRITERS = {"O": -2, "D": 0}
 #: What each half of a block writes with.
 WRITER = {"attention": "O", "perceptron": "D"}
 #: Entries that are taken at a time.
-PIECE = 2**24
+PIECE = 2**20
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,21 @@ class Rounding:
         """By how much entries may be off, from their absolute values."""
         result: Array = self.u * size + self.tiny
         return result
+
+    def norms(self, entries: Array, gain: Array | None = None, less: float = 0.0, axis: int = -1) -> Array:
+        """The norms along an axis of what entries, or their products with a gain, may be off by.
+
+        As in :meth:`of_product`, |x|c + r with c = e + u(|γ| + e) and r = tiny·(|γ| + e), e the error of γ.
+        """
+        if gain is None and not self.tiny:
+            return self.u * norms(entries, axis)
+        of_entries = entries.astype(np.float64)
+        factor, rest = np.asarray(self.u), np.asarray(self.tiny)
+        if gain is not None:
+            error = self.of(abs(gain) + less)
+            factor, rest = error + self.u * (abs(gain) + error), self.tiny * (abs(gain) + error)
+        of_entries *= factor
+        return norms(np.abs(of_entries) + rest if self.tiny else of_entries, axis)
 
     def of_product(self, first: Array, second: Array, stored: float = 0.0) -> Array:
         """By how much a product of two entries may be off, from their absolute values.
@@ -75,12 +90,7 @@ class Norm:
 
     def error(self, piece: Array, rounding: Rounding) -> Array:
         """The norms by which these rows may be off: a projection makes none longer."""
-        size = np.abs(piece, dtype=np.float64)
-        of_entries = (
-            rounding.of(size) if self.gain is None else rounding.of_product(size, abs(self.gain), self.less)
-        )
-        result: Array = np.linalg.norm(of_entries, axis=-1)
-        return result
+        return rounding.norms(piece, self.gain, self.less)
 
     def constant(self, W: Array, b: Array | None, rounding: Rounding) -> tuple[Array, Array]:
         """b + Wβ, and by how much its entries may be off."""
@@ -98,6 +108,19 @@ def pieces(shape: Sequence[int], axis: int = 0) -> Iterator[tuple[slice, ...]]:
     step = max(1, PIECE * shape[axis] // max(1, int(np.prod(shape))))
     for start in range(0, shape[axis], step):
         yield (slice(None),) * axis + (slice(start, start + step),)
+
+
+def norms(x: Array, axis: int = -1) -> Array:
+    """The norms in float64 along an axis, of real or complex numbers.
+
+    >>> norms(np.array([[3.0, 4.0j]]))
+    array([5.])
+    """
+    if np.iscomplexobj(x):
+        return np.hypot(norms(x.real, axis), norms(x.imag, axis))
+    x = np.moveaxis(x, axis, -1)
+    result: Array = np.sqrt(np.einsum("...i,...i->...", x, x, dtype=np.float64))
+    return result
 
 
 def norm_of(arrays: Arrays, name: str, facts: Facts) -> Norm:
@@ -153,9 +176,7 @@ class FoldedBlock(Mapping[str, Array]):
         if part in READERS:
             rows = self.read[READERS[part]].error(piece, self.rounding)
             return self._scaled(rows[..., None])[..., 0] if part == "Q" and not self.facts.qk_norm else rows
-        of_entries = self.rounding.of(np.abs(piece, dtype=np.float64))
-        result: Array = np.linalg.norm(of_entries, axis=WRITERS[part])
-        return result
+        return self.rounding.norms(piece, axis=WRITERS[part])
 
     def _scaled(self, rows: Array) -> Array:
         """Queries times the multipliers of scores; those of turning rows count in queries and in keys."""
@@ -381,10 +402,10 @@ class FoldedEnds(Mapping[str, Array]):
         facts, rounding = self.model.facts, self.rounding
         if part == "W":
             return self.last.error(piece, rounding) * abs(facts.logit_scale)
-        of_entries = rounding.of(np.abs(piece, dtype=np.float64))
         if part.startswith("embedding"):
+            of_entries = rounding.of(np.abs(piece, dtype=np.float64))
             return of_entries + (of_entries.mean() if part.endswith(".bias") else 0.0)
-        error: Array = np.linalg.norm(of_entries, axis=-1)
+        error = rounding.norms(piece)
         error *= facts.embedding_scale if part == "E" else 1.0
         if "positions" in self.model.ends:
             moved = ("E", "types") if part == "positions" else (part,)

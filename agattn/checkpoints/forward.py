@@ -22,11 +22,13 @@ from math import sqrt
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, length, rows
+from agattn.checkpoints.folding import pieces
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows, shape
+from agattn.checkpoints.threads import spread
 from agattn.errors import InputError
 
 #: Rows of the unembedding that are taken at a time.
-ROWS = 4096
+ROWS = 512
 
 
 def _silu(x: Array) -> Array:
@@ -116,7 +118,7 @@ def attention_inputs(model: Transformer, sequences: Sequence[Sequence[int]]) -> 
 def _embedding(model: Transformer, tokens: Sequence[int]) -> Array:
     """What the first block reads."""
     ends, facts = model.ends, model.facts
-    count = length(ends, "E")
+    count = shape(ends, "E")[0]
     if not tokens or not all(0 <= t < count for t in tokens):
         raise InputError(f"tokens are one or more numbers from 0 to {count - 1}, not {list(tokens)}")
     E = {t: rows(ends, "E", slice(t, t + 1))[0] for t in sorted(set(tokens))}
@@ -136,8 +138,12 @@ def _unembedding(model: Transformer, x: Array) -> Array:
     if "W" not in ends and not facts.tied:
         return x
     part = "E" if facts.tied else "W"
-    pieces = (rows(ends, part, slice(n, n + ROWS)) for n in range(0, length(ends, part), ROWS))
-    y = np.concatenate([x @ W.astype(np.float64).T for W in pieces], 1)
+
+    def of_rows(n: int) -> Array:
+        y: Array = x @ rows(ends, part, slice(n, n + ROWS)).astype(np.float64).T
+        return y
+
+    y = np.concatenate([*spread(of_rows, range(0, shape(ends, part)[0], ROWS))], 1)
     if "W.bias" in ends:
         y += ends["W.bias"]
     return _capped(facts.logit_scale * y, facts.logit_cap)
@@ -172,9 +178,13 @@ def _norm(x: Array, arrays: Arrays, name: str, facts: Facts) -> Array:
 
 def _read(u: Array, block: Arrays, part: str) -> Array:
     """W u + b: tokens × rows, or heads × tokens × rows."""
-    W = block[part].astype(np.float64)
-    b = block.get(f"{part}.bias")
-    y: Array = u @ W.swapaxes(-1, -2)
+    W, b = block[part], block.get(f"{part}.bias")
+
+    def of_piece(at: tuple[slice, ...]) -> Array:
+        y: Array = u @ W[at].astype(np.float64).swapaxes(-1, -2)
+        return y
+
+    y = np.concatenate([*spread(of_piece, pieces(W.shape))], axis=0 if W.ndim == 3 else -1)
     return y if b is None else y + b[..., None, :]
 
 
@@ -265,14 +275,14 @@ class _Moved(Mapping[str, Array]):
     def rows(self, part: str, at: slice) -> Array:
         array = rows(self.arrays, part, at)
         random = np.random.default_rng([*self.seeds, zlib.crc32(part.encode())])
-        signs = self.unit * random.choice([-1.0, 1.0], self.length(part))[at]
+        signs = self.unit * random.choice([-1.0, 1.0], self.shape(part)[0])[at]
         for size in array.shape[1:]:
             signs = signs[..., None] * random.choice([-1.0, 1.0], size)
         moved: Array = array * (1 + signs)
         return moved
 
-    def length(self, part: str) -> int:
-        return length(self.arrays, part)
+    def shape(self, part: str) -> tuple[int, ...]:
+        return shape(self.arrays, part)
 
     def __contains__(self, part: object) -> bool:
         return part in self.arrays  # and is not read

@@ -31,8 +31,9 @@ import numpy as np
 
 from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_singular_values, scaled
 from agattn.architectures import SingleLayer
-from agattn.checkpoints.checkpoints import Checkpoint, is_plain
+from agattn.checkpoints.checkpoints import Checkpoint, Head, is_plain
 from agattn.checkpoints.families import common
+from agattn.checkpoints.threads import spread, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
@@ -49,7 +50,6 @@ from agattn.geometry.identifiability.weights import (
 from agattn.geometry.strata.strata import ZERO, Stratum, singular_by_ranks, stratum_of
 from agattn.geometry.variety.coefficient_norm import (
     attention_gram,
-    nearest_of_rank,
     norm_squared,
     relative_change,
     roots,
@@ -58,6 +58,11 @@ from agattn.geometry.variety.coefficient_norm import (
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
+
+#: Estimated seconds for an entry of a checkpoint.
+_SECONDS = 3e-7
+#: What stands for the norm of 0.
+_TINY = 1e-150
 
 
 class PlacedHead(Result, name="classify"):
@@ -257,7 +262,7 @@ LEGEND = (
 )
 
 
-@takes("progress")
+@takes("progress", "workers")
 def classify(
     weights: Any,
     *,
@@ -318,18 +323,23 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
         return classify_weights(layers_of(checkpoint.file), tolerance)
     heads, mixed = list[PlacedHead](), list[SharedHeads]()
     queries: list[Array] = []  # of the group that is read
-    for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
+
+    def placed(head: Head) -> tuple[Head, PlacedHead]:
         with about(head.place):
             geometry = head_geometry(head.K, head.Q, head.V, tolerance, head.dtype)
-        heads.append(geometry.replace(layer=head.layer, head=head.head))
-        group = checkpoint.group(head)
-        if len(group) > 1:
-            queries.append(head.Q.ravel())
-            if len(queries) == len(group):
+        return head, geometry.replace(layer=head.layer, head=head.head)
+
+    with threads(_SECONDS * checkpoint.size):
+        for head, geometry in spread(placed, steps(checkpoint, len(checkpoint), lambda head: head.place)):
+            heads.append(geometry)
+            group = checkpoint.group(head)
+            if len(group) > 1:
+                queries.append(head.Q.ravel())
+            if len(group) > 1 and len(queries) == len(group):
                 together = scaled(np.array(queries))[0]
                 sigma = np.linalg.svd(together, compute_uv=False)
-                decision = relative_to_largest(sigma, tolerance_of(together, head.dtype))
-                rank = decide_from_singular_values(sigma, decision if tolerance is None else tolerance).rank
+                own = relative_to_largest(sigma, tolerance_of(together, head.dtype))
+                rank = decide_from_singular_values(sigma, own if tolerance is None else tolerance).rank
                 mixed.append(SharedHeads(head.layer, tuple(group), rank))
                 queries = []
     return HeadTable(heads=tuple(heads), layout=checkpoint.layout, mixed=tuple(mixed))
@@ -402,8 +412,8 @@ def head_geometry(
         swapped_A = A + sigma[0] * np.multiply.outer(W_v[0] - U_a[:, 0], W_a[0])
         swapped_V = V + rho[0] * np.multiply.outer(U_v[:, 0], U_a[:, 0] - W_v[0])
         swap = relative_change(A, V, swapped_A, swapped_V)
-        both = _rank_one_locus(A, V)
-        lower, upper = _singular_locus(layer, A, V, both)
+        both, by_column = _rank_one_locus(A, V)
+        lower, upper = _singular_locus(layer, A, V, by_column, both)
         distances = {"distance": lower, "distance_upper": upper, "swap_effect": swap}
         distances["rank_one_locus_distance"], distances["rank_one_locus_distance_upper"] = both
     return PlacedHead(
@@ -439,12 +449,12 @@ def _tail(sigma: Array, rank: int) -> float:
 
 
 def _singular_locus(
-    layer: SingleLayer, A: Array, V: Array, rank_one: tuple[float, float]
+    layer: SingleLayer, A: Array, V: Array, sigma: Array, rank_one: tuple[float, float]
 ) -> tuple[float | None, float | None]:
+    """Bounds on the distance to the singular locus, from the singular values of G^{1/2}A."""
     if layer.d == 1:
         return None, None
     if 2 <= layer.a < layer.d:
-        sigma = np.linalg.svd(roots(attention_gram(V))[0] @ A, compute_uv=False)
         size = np.sqrt(norm_squared(A, V))
         exact = float(sigma[layer.a - 1] / size) if len(sigma) >= layer.a else 0.0
     elif layer.a == layer.d_out == 1:
@@ -456,38 +466,39 @@ def _singular_locus(
     return exact, exact
 
 
-def _rank_one_locus(A: Array, V: Array) -> tuple[float, float]:
-    """Bounds on the relative distance to {rk A ≤ 1, rk V ≤ 1}.
+def _rank_one_locus(A: Array, V: Array) -> tuple[tuple[float, float], Array]:
+    """Bounds on the relative distance to {rk A ≤ 1, rk V ≤ 1}, and the singular values of G^{1/2}A.
 
     From below by the flattenings with rows b and with rows c, from above by one round of nearest points.
     """
-    by_column = np.linalg.svd(roots(attention_gram(V))[0] @ A, compute_uv=False)
+    root, back = roots(attention_gram(V))
+    U, by_column, W = np.linalg.svd(root @ A, full_matrices=False)
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(V @ value_gram(A) @ V.T)[::-1], 0.0))
     lower = max(_tail(by_column, 1), _tail(values, 1))
     best = np.inf
-    for B in (nearest_of_rank(A, V, 1), A):
+    b = back @ U[:, 0] * by_column[0]
+    for B, back in ((np.multiply.outer(b, W[0]), _inverse_root(b)), (A, roots(value_gram(A))[1])):
         for _ in range(3):
-            # V, then A, each the best of rank one for φ_{A,V} with the other fixed.
-            W = _best_rank_one_values(A, V, B)
-            B = _best_rank_one_attention(A, V, W)
-            best = min(best, relative_change(A, V, B, W))
+            # V, then A, each the best of rank one for φ_{A,V} with the other fixed: Σ_b T_{c,b}B_b is
+            # (V_c ⟨A, B⟩ + A (VB)_cᵀ)/2.
+            w, of_rows = _of_rank_one((V.T * (A * B).sum() + A @ (V @ B).T) / 2, back)
+            V1 = np.multiply.outer(of_rows, w)
+            b, of_columns = _of_rank_one((A * (V * V1).sum() + V.T @ (V1 @ A)) / 2, _inverse_root(w))
+            B, back = np.multiply.outer(b, of_columns), _inverse_root(b)
+            best = min(best, relative_change(A, V, B, V1))
     # Roundoff must not put the bounds in the wrong order.
-    return min(lower, best), best
+    return (min(lower, best), best), by_column
 
 
-def _best_rank_one_values(A: Array, V: Array, B: Array) -> Array:
-    """The W of rank ≤ 1 for which φ_{B,W} is nearest to φ_{A,V}."""
-    # Σ_b T_{c,b}B_b = (V_c ⟨A, B⟩ + A (VB)_cᵀ)/2, and the Gram matrix of B.
-    right = (V * (A * B).sum() + (V @ B) @ A.T) / 2
-    H = value_gram(B)
-    roots, vectors = np.linalg.eigh(H)
-    root = (vectors * np.sqrt(roots)) @ vectors.T
-    U, sigma, W = np.linalg.svd(np.linalg.solve(H, right.T).T @ root, full_matrices=False)
-    result: Array = np.multiply.outer(sigma[0] * U[:, 0], W[0]) @ np.linalg.inv(root)
+def _of_rank_one(right: Array, back: Array) -> tuple[Array, Array]:
+    """x and a unit vector y for which xyᵀ solves Gxyᵀ = right best in the norm of G = back⁻²."""
+    U, sigma, W = np.linalg.svd(back @ right, full_matrices=False)
+    return sigma[0] * (back @ U[:, 0]), W[0]
+
+
+def _inverse_root(x: Array) -> Array:
+    """((‖x‖²·1 + xxᵀ)/2)^{−1/2}, of the Gram matrix of xyᵀ for a unit vector y."""
+    size = max(float(np.linalg.norm(x)), _TINY)
+    x = x / size
+    result: Array = (np.eye(len(x)) + (0.5**0.5 - 1) * np.multiply.outer(x, x)) * (2**0.5 / size)
     return result
-
-
-def _best_rank_one_attention(A: Array, V: Array, W: Array) -> Array:
-    """The B of rank ≤ 1 for which φ_{B,W} is nearest to φ_{A,V}."""
-    right = (A * (V * W).sum() + V.T @ (W @ A)) / 2
-    return nearest_of_rank(np.linalg.solve(attention_gram(W), right), W, 1)

@@ -24,6 +24,7 @@ from agattn.checkpoints.canonical import Parts, extended
 from agattn.checkpoints.folding import FoldedEnds, folded
 from agattn.checkpoints.stored import Arrays, Transformer
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
+from agattn.checkpoints.threads import SECONDS, threads
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
@@ -221,7 +222,8 @@ def model_distance(first: Transformer, second: Transformer) -> ModelDistance:
     if sizes[0] != sizes[1]:
         has = [f"{n} layers and an embedding of {V} × {d}" for n, V, d in sizes]
         raise InputError(f"the first model has {has[0]}, the second {has[1]}; only equal sizes are compared")
-    basis, words = basis_between(first, second)
+    with threads(SECONDS * first.size):
+        basis, words = basis_between(first, second)
     layers = []
     for n, blocks in enumerate(zip(folded(first).blocks, folded(second).blocks, strict=True)):
         one, two = heads_of(blocks[0], basis), heads_of(blocks[1])

@@ -13,7 +13,7 @@ import math
 import re
 import shutil
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import fields
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -29,6 +29,7 @@ from agattn.checkpoints.configuration import Configuration, refuse_keys, whole_o
 from agattn.checkpoints.families import common, families
 from agattn.checkpoints.published import from_config
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows
+from agattn.checkpoints.threads import SECONDS, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text
@@ -89,10 +90,9 @@ class StoredArrays(Mapping[str, Array]):
         """
         return self._stored.array(self._layer, part, rows)
 
-    def length(self, part: str) -> int:
-        """The number of rows of an array; of an embedding or an unembedding nothing is read."""
-        stored = self._stored
-        return stored.file.shape(stored.names[None][part])[0] if self._layer is None else len(self[part])
+    def shape(self, part: str) -> tuple[int, ...]:
+        """The shape of an array; nothing is read."""
+        return self._stored.part_shape(self._layer, part)
 
     def __contains__(self, part: object) -> bool:
         return part in self._stored.names[self._layer]  # and is not read
@@ -141,7 +141,8 @@ class _Stored:
         blocks = [StoredArrays(self, layer) for layer in range(self.layers)]
         dtype = coarsest(self.file.dtype(name) for name in self.parts)
         ends = StoredArrays(self, None)
-        return Transformer(self.file.name, self.facts, ends, blocks, dtype, tuple(self.left_out))
+        size = sum(math.prod(self.file.shape(name)) for name in self.parts)
+        return Transformer(self.file.name, self.facts, ends, blocks, dtype, tuple(self.left_out), size)
 
     def _claims(
         self,
@@ -236,7 +237,7 @@ class _Stored:
     def _shape(self, name: str) -> tuple[int, ...]:
         """The shape that a tensor must have."""
         layer, parts = self.parts[name]
-        shapes = [self._part_shape(layer, part) for part in parts]
+        shapes = [self.part_shape(layer, part) for part in parts]
         if parts[0].endswith((".gain", ".bias")):
             return (sum(math.prod(shape) for shape in shapes),)
         if parts == ["O"]:
@@ -245,7 +246,7 @@ class _Stored:
             matrix = (sum(math.prod(shape[:-1]) for shape in shapes), shapes[0][-1])
         return matrix[::-1] if self.whole.transposed and layer is not None else matrix
 
-    def _part_shape(self, layer: int | None, part: str) -> tuple[int, ...]:
+    def part_shape(self, layer: int | None, part: str) -> tuple[int, ...]:
         """The shape of a part; what config.json need not say is as in the file."""
         letter, _, kind = part.partition(".")
         columns = () if kind else (self.width,)
@@ -389,7 +390,7 @@ class _Stored:
     def _of(self, model: Transformer, layer: int | None, part: str) -> Array:
         """A part of a model, as this file stores it: a gain that it lacks is 1, a bias is 0."""
         arrays = model.ends if layer is None else model.blocks[layer]
-        fits, gain = self._part_shape(layer, part), part.endswith(".gain")
+        fits, gain = self.part_shape(layer, part), part.endswith(".gain")
         if part not in arrays and part.endswith((".gain", ".bias")):
             return np.full(fits, 1 - self.whole.gain if gain else 0.0)
         if part not in arrays:
@@ -455,7 +456,7 @@ def write_transformer(like: str | Path | WeightFile, model: Transformer, out: st
     targets[0].parent.mkdir(parents=True, exist_ok=True)
     for path, target in zip(paths, targets, strict=True):
         part = target.with_name(f"{target.name}.part")
-        with path.open("rb") as source, part.open("wb") as stream:
+        with path.open("rb") as source, part.open("wb") as stream, threads(SECONDS / 2 * model.size):
             _write_file(stored, model, source, stream)
         part.replace(target)
     for path in (*paths[0].parent.glob("*.safetensors.index.json"), paths[0].parent / "config.json"):
@@ -479,10 +480,38 @@ def _write_file(stored: _Stored, model: Transformer, source: BinaryIO, stream: B
             for piece in stored.pieces(name, model):
                 stream.write(piece.view(np.uint8).data)
             continue
-        source.seek(8 + len(header) + start)
-        while start < end:
-            stream.write(source.read(min(_PIECE, end - start)))
-            start += _PIECE
+        _copy(source, stream, 8 + len(header) + start, end - start)
+
+
+def _copy(source: BinaryIO, stream: BinaryIO, start: int, size: int) -> None:
+    """Copy bytes from one file to another."""
+    source.seek(start)
+    for left in range(size, 0, -_PIECE):
+        stream.write(source.read(min(_PIECE, left)))
+
+
+def keep_first_parts(path: Path, names: Container[str], parts: int, each: int) -> None:
+    """Write a .safetensors file anew, with fewer rows: of these tensors, in parts, the first of ``each``."""
+    beside = path.with_name(f"{path.name}.part")
+    with path.open("rb") as source, beside.open("wb") as stream:
+        (length,) = struct.unpack("<Q", source.read(8))
+        header, runs, end = json.loads(source.read(length)), list[tuple[int, int]](), 0
+        tensors = [(name, entry) for name, entry in header.items() if name != "__metadata__"]
+        for name, entry in sorted(tensors, key=lambda item: item[1]["data_offsets"]):
+            first, last = entry["data_offsets"]
+            starts, size = [first], last - first
+            if name in names:
+                size //= parts
+                starts = [first + n * size for n in range(0, parts, each)]
+                entry["shape"][0] //= each
+            runs += [(8 + length + start, size) for start in starts]
+            entry["data_offsets"] = [end, end := end + size * len(starts)]
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        stream.write(struct.pack("<Q", len(text)) + text)
+        for start, size in runs:
+            _copy(source, stream, start, size)
+    beside.replace(path)
 
 
 def _pattern(name: str) -> str:

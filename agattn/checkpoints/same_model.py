@@ -25,15 +25,17 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerComparison
-from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, pieces
+from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, norms, pieces
 from agattn.checkpoints.forward import logits, moved
 from agattn.checkpoints.reading import read_transformer
-from agattn.checkpoints.stored import Arrays, Transformer, length
+from agattn.checkpoints.stored import Arrays, Transformer, shape
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
+from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.equivalence import equivalent as of_weights
+from agattn.limits import takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
 from agattn.sheet.result import FINITE, Count, Key, Result
 
@@ -147,6 +149,7 @@ class SameModel(Result, name="same-model", eq=False):
         return Sheet(f"{self.names[0]} and {self.names[1]}", (*notes, Table(title, headings, cells)))
 
 
+@takes("workers")
 def compare_models(
     a: Transformer, b: Transformer, layer: int | None = None, head: int | None = None
 ) -> SameModel:
@@ -181,25 +184,26 @@ def compare_models(
         raise InputError(f"the models have layers 0 to {len(a.blocks) - 1}, not {layer}")
     if layer is not None and head is not None and not 0 <= head < (heads := len(b.blocks[layer]["Q"])):
         raise InputError(f"layer {layer} of {b.name} has heads 0 to {heads - 1}, not {head}")
-    comparison = _Comparison(a, b)
-    comparison.ends()
-    if layer is None:
-        layers = comparison.layers(range(len(a.blocks)), None)
-        comparison.logits()
-        return comparison.verdict(layers)
-    ends = dict(comparison.checks.all)
-    if a.facts.place == "post":  # each layer may change the signs of the stream
-        comparison.layers(range(layer), None)
-    comparison.checks = Checks()
-    layers = comparison.layers([layer], head)
-    if comparison.checks.misfits:  # the basis comes from the embedding, which may be what does not fit
-        comparison.checks.all = ends | comparison.checks.all
-    if head is None:
-        return comparison.verdict(layers, f"layer {layer} alone")
-    [other] = layers[0].symmetry.heads
-    moved = f", which is head {other} of A" if other != head else ""
-    arrays = "keys, queries, values, outputs"
-    return comparison.verdict(layers, f"layer {layer}, head {head} alone{moved} ({arrays})")
+    with threads(SECONDS * a.size):
+        comparison = _Comparison(a, b)
+        comparison.ends()
+        if layer is None:
+            layers = comparison.layers(range(len(a.blocks)), None)
+            comparison.logits()
+            return comparison.verdict(layers)
+        ends = dict(comparison.checks.all)
+        if a.facts.place == "post":  # each layer may change the signs of the stream
+            comparison.layers(range(layer), None)
+        comparison.checks = Checks()
+        layers = comparison.layers([layer], head)
+        if comparison.checks.misfits:  # the basis comes from the embedding, which may be what does not fit
+            comparison.checks.all = ends | comparison.checks.all
+        if head is None:
+            return comparison.verdict(layers, f"layer {layer} alone")
+        [other] = layers[0].symmetry.heads
+        moved = f", which is head {other} of A" if other != head else ""
+        arrays = "keys, queries, values, outputs"
+        return comparison.verdict(layers, f"layer {layer}, head {head} alone{moved} ({arrays})")
 
 
 def _same_facts(a: Transformer, b: Transformer) -> None:
@@ -234,7 +238,7 @@ def _same_shapes(a: Arrays, b: Arrays, where: str = "") -> None:
             raise InputError(f"{where}{has} has {NAMES[part]}, and {lacks} has none")
         if part not in a:
             continue
-        x, y = a[part].shape, b[part].shape
+        x, y = shape(a, part), shape(b, part)
         if x != y and x[0] != y[0]:
             raise InputError(f"{where}{x[0]} {units.get(part, 'rows')} in A and {y[0]} in B")
         if x != y:
@@ -267,7 +271,7 @@ class _Comparison:
     def ends(self) -> None:
         """Find the basis of the stream, and compare the embedding with its positions, types and norm."""
         parts = [part for part in ("E", "positions", "types") if part in self.a.ends]
-        _same_shapes(_Some(self.a.ends, parts), _Some(self.b.ends, parts))
+        _same_shapes(self.a.ends, self.b.ends)
         compact = {part: (self._compact(self.a, part), self._compact(self.b, part)) for part in parts}
         raw = {part: (first, second, second) for part, (first, second) in compact.items()}
         used = parts if len(raw["E"][0]) < 2 * self.one.width else ["E"]
@@ -287,14 +291,7 @@ class _Comparison:
         self.basis = self.below = candidates[0]
         for part in parts:
             first, second = compact[part]
-            for (at,) in pieces(first.shape):
-                one, two = (
-                    self.one.fold(part, first[at].astype(np.float64)),
-                    self.two.fold(part, second[at].astype(np.float64)),
-                )
-                error = self.two.error(part, second[at].astype(np.float64))
-                error = error + self.basis.error * np.linalg.norm(two, axis=1)
-                self.checks.add((-1, part), ROWS[part], self.basis.turn(one), two, error, at.start)
+            self._compare(part, ROWS[part], first, second, self.basis)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):
             if part in self.a.ends or part in self.b.ends:
@@ -318,19 +315,31 @@ class _Comparison:
         """
         ends = self.two if n else self.one
         at = np.linspace(0, len(array) - 1, min(len(array), 4 * ends.width)).astype(int)
-        piece = array[np.unique(at)].astype(np.float64)
+        piece = array[np.unique(at)]
         if n == 2:
             scale = self.b.facts.embedding_scale if part == "E" else 1.0
-            return np.asarray(np.linalg.norm(self.rounding.of(np.abs(piece)), axis=1) * scale)
+            return self.rounding.norms(piece) * scale
         rows = ends.fold(part, piece)
         return rows - rows.mean(0) if "positions" in self.a.ends else rows
+
+    def _compare(self, part: str, units: str, first: Array, second: Array, basis: Basis) -> None:
+        """Compare an embedding or the unembedding, piece by piece."""
+
+        def compare(piece: tuple[slice, ...]) -> None:
+            (at,) = piece
+            expected, actual = basis.turn(self.one.fold(part, first[at])), self.two.fold(part, second[at])
+            bound = self.two.error(part, second[at]) + basis.error * norms(actual)
+            self.checks.add((-1, part), units, expected, actual, bound, at.start)
+
+        for _ in spread(compare, pieces(first.shape)):
+            pass
 
     def layers(self, chosen: Iterable[int], head: int | None) -> list[ComparedLayer]:
         """Compare layers."""
         one, two = FoldedBlocks(self.a, Rounding()), FoldedBlocks(self.b, self.rounding)
         result = []
         for n in chosen:
-            _same_shapes(_Some(self.a.blocks[n]), _Some(self.b.blocks[n]), f"layer {n}: ")
+            _same_shapes(self.a.blocks[n], self.b.blocks[n], f"layer {n}: ")
             layer = LayerComparison(n, one[n], two[n], self.basis, self.below, self.checks)
             self.basis, self.below = layer.run(head)
             self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.found.items()}
@@ -350,10 +359,7 @@ class _Comparison:
         first, second = self.one.stored("W"), self.two.stored("W")
         if first.shape != second.shape:
             raise InputError(f"{len(first)} logits in A and {len(second)} in B")
-        for (at,) in pieces(first.shape):
-            expected, actual = basis.turn(self.one.fold("W", first[at])), self.two.fold("W", second[at])
-            bound = self.two.error("W", second[at]) + basis.error * np.linalg.norm(actual, axis=1)
-            self.checks.add((-1, "W"), "token", expected, actual, bound, at.start)
+        self._compare("W", "token", first, second, basis)
         biases = [ends.bias() for ends in (self.one, self.two)]
         if any(bias is not None for bias in biases):
             nothing = (np.zeros(len(first)), np.zeros(len(first)))
@@ -408,17 +414,6 @@ class _Comparison:
         moved = int((self.basis.order != np.arange(len(self.basis.order))).sum())
         signs = int((self.basis.signs < 0).sum())
         return f"{moved} coordinates moved, {signs} with another sign" if moved or signs else "the same"
-
-
-class _Some(dict[str, Any]):
-    """Some arrays of a mapping, each read when it is asked for."""
-
-    def __init__(self, arrays: Arrays, parts: Iterable[str] | None = None) -> None:
-        super().__init__(dict.fromkeys(arrays if parts is None else parts))
-        self.arrays = arrays
-
-    def __getitem__(self, part: str) -> Any:
-        return self.arrays[part]
 
 
 def _symmetry_of(found: Mapping[str, Array]) -> LayerSymmetry:
@@ -519,8 +514,8 @@ def _separate(
     a: Transformer, b: Transformer, rounding: Rounding, checks: Checks
 ) -> tuple[Separating | None, float]:
     """Tokens at which the models differ by more than rounding explains, and the largest ratio seen."""
-    count, rng, largest = length(a.ends, "E"), np.random.default_rng(0), 0.0
-    size = min(LENGTH, length(a.ends, "positions")) if "positions" in a.ends else LENGTH
+    count, rng, largest = shape(a.ends, "E")[0], np.random.default_rng(0), 0.0
+    size = min(LENGTH, shape(a.ends, "positions")[0]) if "positions" in a.ends else LENGTH
     wrong = [c.piece[0] for c in checks.misfits if c.part in ("E", "W") and c.piece[0] < count]
     for _ in range(TEXTS):
         tokens = rng.integers(count, size=size)
@@ -543,6 +538,7 @@ def _separate(
     return None, largest
 
 
+@takes("workers")
 def equivalent(
     w1: Any,
     w2: Any,

@@ -37,8 +37,8 @@ class HasRows(Protocol):
     def rows(self, part: str, rows: slice) -> Array:
         """Some rows of an array."""
 
-    def length(self, part: str) -> int:
-        """The number of rows of an array."""
+    def shape(self, part: str) -> tuple[int, ...]:
+        """The shape of an array, which is not read."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ class Transformer:
     blocks: Sequence[Arrays]
     dtype: str = "float64"
     left_out: tuple[str, ...] = ()  #: tensors of what is built on top of the model, such as poolers
+    size: int = 0  #: the entries of all arrays that are read from files
 
 
 def rows(arrays: Arrays, part: str, at: slice) -> Array:
@@ -115,6 +116,6 @@ def rows(arrays: Arrays, part: str, at: slice) -> Array:
     return result
 
 
-def length(arrays: Arrays, part: str) -> int:
-    """The number of rows of an array, which is not read where that can be helped."""
-    return arrays.length(part) if isinstance(arrays, HasRows) else len(arrays[part])
+def shape(arrays: Arrays, part: str) -> tuple[int, ...]:
+    """The shape of an array, which is not read where that can be helped."""
+    return arrays.shape(part) if isinstance(arrays, HasRows) else arrays[part].shape

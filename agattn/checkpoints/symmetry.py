@@ -2,9 +2,12 @@ r"""The symmetry between two stored transformers: the basis of the stream, heads
 
 Both are folded (:mod:`agattn.checkpoints.folding`). The basis of the residual stream follows from the
 embeddings E' = E·Rᵀ: a signed permutation, by the columns of E; or, where norms stand before their blocks,
-the orthogonal R nearest to E'ᵀE (for layer norms with R1 = 1). If the entries of E' are off by u, then
+the orthogonal R̂ nearest to E'⁺E (for layer norms with R1 = 1). If the entries of E' are off by u, then E'⁺E
+is off by δ, and the orthogonal factor of a matrix that is off by δ from an orthogonal one by 2δ/(2 − δ):
 
-.. math:: ‖\hat R − R‖ ≤ u\,‖E'‖_F/σ_{min}(E').
+.. math:: δ ≤ u\,‖E'‖_F/σ_{min}(E'), \qquad ‖\hat R − R‖ ≤ δ/(1 − δ/2).
+
+Where E'⁺E is not orthogonal up to that, it is the orthogonal R̂ nearest to E'ᵀE.
 
 Groups, heads and neurons are matched by numbers that no other symmetry changes, at a few random z. What is
 left are linear equations: P' = MP, k' = ck, U_i' = cU_i.
@@ -12,15 +15,24 @@ left are linear equations: P' = MP, k' = ck, U_i' = cU_i.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.linalg import cho_factor, cho_solve
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.folding import FoldedBlock, pieces
+from agattn.checkpoints.folding import FoldedBlock, norms, pieces
+from agattn.checkpoints.threads import spread
 
 #: Tokens that are enough to find the basis, as a multiple of the width.
 TOKENS = 4
+#: Rows of a product of matrices that are computed at a time.
+BLOCK = 512
+#: How far RᵀR may be from 1 by arithmetic, as a multiple of the width.
+_ROUNDING = 4e-15
 #: Random vectors at which heads and neurons are told apart.
 VECTORS = 8
 
@@ -67,7 +79,7 @@ def permutation_between(first: Array, second: Array) -> Basis:
     """The signed permutation of columns that takes one embedding nearest to the other, by their products."""
     at = np.linspace(0, len(first) - 1, min(len(first), 2048)).astype(int)
     one, two = (E[at] / np.maximum(np.linalg.norm(E[at], axis=0), 1e-300) for E in (first, second))
-    products = two.T @ one
+    products = product(two.T, one)
     order = np.abs(products).argmax(1)
     if len(np.unique(order)) < len(order):
         order = _assignment(-np.abs(products))
@@ -78,20 +90,17 @@ def permutation_between(first: Array, second: Array) -> Basis:
 def rotation_between(first: Array, second: Array, errors: Array, centered: bool) -> Basis:
     """The orthogonal matrix that takes one embedding nearest to the other; R1 = 1 if these are centered."""
     d = first.shape[1]
-    at = np.linspace(0, len(first) - 1, min(len(first), TOKENS * d)).astype(int)
-    products, gram = np.zeros((d, d)), np.zeros((d, d))
-    for piece in pieces((len(at), d)):
-        two = second[at[piece]]
-        products += two.T @ first[at[piece]]
-        gram += two.T @ two
+    if len(first) > TOKENS * d:
+        at = np.linspace(0, len(first) - 1, TOKENS * d).astype(int)
+        first, second, errors = first[at], second[at], errors[at]
+    products, gram = product(second.T, first), _gram(second)
     if centered:
         mean = np.full((d, d), np.trace(gram) / d**2)
         products, gram = products + mean, gram + mean
-    U, _, V = np.linalg.svd(products)
     least = np.sqrt(max(float(np.linalg.eigvalsh(gram)[0]), 0.0))
-    off = float(np.linalg.norm(errors[at]))
+    off = float(np.linalg.norm(errors))
     error = off / (least - off) if least > 2 * off else np.inf
-    R = U @ V
+    R = _rotation(gram, products, error)
     if d >= 1024 and error > 2.0**-19:
         # Single precision is enough, if what it adds on some rows is far below the error.
         rows = np.random.default_rng(0).standard_normal((64, d))
@@ -99,6 +108,55 @@ def rotation_between(first: Array, second: Array, errors: Array, centered: bool)
         error += 4 * float((np.linalg.norm(added, axis=1) / np.linalg.norm(rows, axis=1)).max())
         R = R.astype(np.float32)
     return Basis(np.arange(d), np.ones(d), R, error)
+
+
+def _rotation(gram: Array, products: Array, error: float) -> Array:
+    """The orthogonal matrix nearest to G⁻¹M if this is orthogonal up to the error, else that nearest to M.
+
+    It is the limit of R ← R − R(RᵀR − 1)/2; a step leaves less of RᵀR − 1 than its square.
+    """
+    rounding = _ROUNDING * len(gram)
+    with suppress(LinAlgError):
+        factors = cho_factor(gram, lower=True)
+        R = _blocks(lambda at: cho_solve(factors, products[:, at]), len(gram), 1)
+        size = 1.0
+        while size**2 > rounding:
+            defect = _gram(R) - np.eye(len(R))
+            size = float(np.linalg.norm(defect))
+            if not size <= min(3 * error + rounding, 0.5):
+                break
+            R -= product(R, defect) / 2
+        else:
+            return R
+    U, _, V = np.linalg.svd(products)
+    nearest: Array = U @ V
+    return nearest
+
+
+def product(left: Array, right: Array) -> Array:
+    """A product of matrices, block by block."""
+    return _blocks(lambda at: left[at] @ right, len(left))
+
+
+def _gram(E: Array) -> Array:
+    """EᵀE, of which one half is computed."""
+    d = E.shape[1]
+    result = np.zeros((d, d))
+
+    def fill(start: int) -> None:
+        at = slice(start, start + BLOCK)
+        result[at, : at.stop] = E[:, at].T @ E[:, : at.stop]
+
+    for _ in spread(fill, range(0, d, BLOCK)):
+        pass
+    lower = np.tril(result)
+    return lower + np.tril(result, -1).T
+
+
+def _blocks(do: Callable[[slice], Array], size: int, axis: int = 0) -> Array:
+    """Blocks along an axis, put together."""
+    blocks = [slice(start, start + BLOCK) for start in range(0, size, BLOCK)]
+    return np.concatenate(list(spread(do, blocks)), axis=axis)
 
 
 def _assignment(costs: Array) -> Array:
@@ -113,11 +171,10 @@ def _logarithm(values: Array) -> Array:
     return result
 
 
-def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice) -> Array:
-    """Rows with their bias as a last column, 0 where there is none."""
+def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
+    """Rows with their bias, if there is one, as a last column."""
     bias = block.biases().get(f"{part}.bias")
-    column = np.zeros((*rows.shape[:-1], 1)) if bias is None else bias[0][at][..., None]
-    return np.concatenate([rows, column], axis=-1)
+    return rows if bias is None else np.concatenate([rows, bias[0][at][..., None]], axis=-1)
 
 
 @dataclass
@@ -133,37 +190,45 @@ class HeadNumbers:
 def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
     """Logarithms of what no symmetry of a head changes, at vectors z of the stream with 1 behind them."""
     stored, turning = block.stored, block.turning
-    heads, groups, p = len(stored["Q"]), len(stored["K"]), block.turning // 2
+    heads, groups, p = len(stored["Q"]), len(stored["K"]), turning // 2
 
     def rows(part: str, n: int) -> Array:
         piece = slice(n, n + 1)
         matrix: Array = with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
         return matrix
 
-    keys = [rows("K", g) for g in range(groups)]
-    at_keys = np.stack([K @ z for K in keys])
-    values = [block.fold("P", stored["P"][g : g + 1])[0] @ z[:-1] for g in range(groups)]
-    queries, scores, of_values = [], [], []
-    for h in range(heads):
-        g = h * groups // heads
-        Q = rows("Q", h)
-        K, q = keys[g], Q @ z
-        of_values.append(np.linalg.norm(block.fold("O", stored["O"][h : h + 1])[0] @ values[g], axis=0))
-        queries.append(q)
-        if block.facts.qk_norm:
-            numbers = [x[:p] ** 2 + x[p:turning] ** 2 for x in (q, at_keys[g])]
-            numbers += [x[turning:] ** 2 for x in (q, at_keys[g])]
-        else:
-            # ‖k_f‖²|q_f·z|² of each pair that turns; ‖Az‖, ‖Aᵀz‖ and zᵀAz of the other rows.
-            length = (K[:turning] ** 2).sum(1)
-            numbers = [(length[:p] + length[p:])[:, None] * (q[:p] ** 2 + q[p:turning] ** 2)]
-            if turning < len(K):
-                rest, other = K[turning:], Q[turning:]
-                numbers += [((rest.T @ q[turning:]) ** 2).sum(0)[None]]
-                numbers += [((other.T @ at_keys[g][turning:]) ** 2).sum(0)[None]]
-                numbers += [((at_keys[g] * q)[turning:].sum(0) ** 2)[None]]
-        scores.append(_logarithm(np.concatenate(numbers)).ravel())
-    return HeadNumbers(np.stack(queries), at_keys, np.stack(scores), _logarithm(np.stack(of_values)))
+    def of_group(g: int) -> tuple[Array, ...]:
+        K, P = rows("K", g), block.fold("P", stored["P"][g : g + 1])[0]
+        at_keys, at_values = _at(K, z), _at(P, z)
+        queries, scores, values = [], [], []
+        for h in range(g * heads // groups, (g + 1) * heads // groups):
+            Q = rows("Q", h)
+            q = _at(Q, z)
+            values.append(norms(block.fold("O", stored["O"][h : h + 1])[0] @ at_values, 0))
+            queries.append(q)
+            if block.facts.qk_norm:
+                numbers = [x[:p] ** 2 + x[p:turning] ** 2 for x in (q, at_keys)]
+                numbers += [x[turning:] ** 2 for x in (q, at_keys)]
+            else:
+                # ‖k_f‖²|q_f·z|² of each pair that turns; ‖Az‖, ‖Aᵀz‖ and zᵀAz of the other rows.
+                length = (K[:turning] ** 2).sum(1)
+                numbers = [(length[:p] + length[p:])[:, None] * (q[:p] ** 2 + q[p:turning] ** 2)]
+                if turning < len(K):
+                    rest, other = K[turning:], Q[turning:]
+                    numbers += [((rest.T @ q[turning:]) ** 2).sum(0)[None]]
+                    numbers += [((other.T @ at_keys[turning:]) ** 2).sum(0)[None]]
+                    numbers += [((at_keys * q)[turning:].sum(0) ** 2)[None]]
+            scores.append(_logarithm(np.concatenate(numbers)).ravel())
+        return np.stack(queries), at_keys[None], np.stack(scores), _logarithm(np.stack(values))
+
+    block.biases()  # once
+    return HeadNumbers(*map(np.concatenate, zip(*spread(of_group, range(groups)), strict=True)))
+
+
+def _at(rows: Array, z: Array) -> Array:
+    """Rows, with or without biases, at z."""
+    result: Array = rows @ z[: rows.shape[-1]]
+    return result
 
 
 def match_heads(first: HeadNumbers, second: HeadNumbers) -> tuple[Array, Array]:
@@ -185,14 +250,20 @@ def neuron_numbers(block: FoldedBlock, z: Array) -> Array:
     """What tells neurons apart: the rows of G at z, and the product of the norms of all their arrays."""
     stored, power = block.stored, {"relu": 1, "relu2": 2}.get(block.facts.activation, 0)
     G = stored["G"]
-    at_z, norms, product = np.empty((len(G), z.shape[1])), np.empty(len(G)), np.empty(len(G))
-    for (at,) in pieces(G.shape):
+
+    def of_piece(piece: tuple[slice, ...]) -> tuple[Array, Array, Array]:
+        (at,) = piece
         rows = with_bias(block, "G", block.fold("G", G[at]), at)
-        at_z[at], norms[at] = rows @ z, np.linalg.norm(rows, axis=1)
-        product[at] = norms[at] ** power * np.linalg.norm(block.fold("D", stored["D"][:, at]), axis=0)
+        sizes = norms(rows)
+        product = sizes**power * norms(block.fold("D", stored["D"][:, at]), 0)
         if "U" in stored:
-            product[at] *= np.linalg.norm(with_bias(block, "U", block.fold("U", stored["U"][at]), at), axis=1)
-    scale = norms[:, None] if power else np.sqrt((at_z**2).mean())
+            product *= norms(with_bias(block, "U", block.fold("U", stored["U"][at]), at))
+        return _at(rows, z), sizes, product
+
+    block.biases()  # once
+    numbers = zip(*spread(of_piece, pieces(G.shape)), strict=True)
+    at_z, sizes, product = map(np.concatenate, numbers)
+    scale = sizes[:, None] if power else np.sqrt((at_z**2).mean())
     return np.concatenate([at_z / np.maximum(scale, 1e-300), _logarithm(product)[:, None] / 4], axis=1)
 
 

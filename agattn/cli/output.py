@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ import click
 from agattn.cli.kinds import STDOUT, Outputs
 from agattn.errors import printable
 from agattn.files import write
-from agattn.limits import silent
+from agattn.limits import log, silent
 from agattn.patience import told
 from agattn.sheet.result import Described
 from agattn.sheet.terminal import Paper, print_folded, show
@@ -71,6 +72,16 @@ def _width() -> int:
 def say_on_stderr(line: str) -> None:
     """Print a line on stderr, in which names from outside may stand."""
     click.echo(printable(line), err=True)
+
+
+class _OnStderr(logging.Handler):
+    """Prints what a computation warns of, also where its steps are not shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say_on_stderr(record.getMessage())
+
+
+log.addHandler(_OnStderr(logging.WARNING))
 
 
 def write_file(path: Path, text: str, *, tell: bool = True) -> None:

@@ -207,6 +207,7 @@ def equivalent(
     ignore: str | None = None,
     tolerance: Annotated[float | None, Tolerance] = None,
     distance: bool = False,
+    workers: int | None = None,
     output: Annotated[Outputs, Writes((".safetensors",))] = (),
 ) -> Reply:
     """Decide whether the weights in W1 and in W2 are the same function for all t ≥ 2, and by which symmetry.
@@ -225,16 +226,18 @@ def equivalent(
         layer: which layer of a checkpoint or of stacked weights, from 0.
         head: which head of a checkpoint or of stacked weights, from 0; of two whole ones which of W2.
         distance: how far two whole checkpoints are from each other instead, layer by layer and head by head.
+        workers: cores for whole checkpoints; all by default, if it takes seconds.
         output: write the result, or of two checkpoints the symmetry, with the meaning of its names.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
 
     whole = all(_is_checkpoint(path) for path in (first, second))
-    if distance:
-        return _distance(first, second, whole and layer is None and head is None)
-    if head is None and whole:
-        leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
-        return _same_model(_models(first, second), layer, output)
+    with limited(workers=workers):
+        if distance:
+            return _distance(first, second, whole and layer is None and head is None)
+        if head is None and whole:
+            leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
+            return _same_model(_models(first, second), layer, output)
     if symmetries := chosen(output, ".safetensors"):
         raise InputError(f"{symmetries[0]} holds the symmetry of two whole checkpoints; leave it out")
     how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
@@ -247,7 +250,9 @@ def equivalent(
             refused = error
         else:
             leave_out("is for KᵀQ and V as they are stored", "tolerance")
-            return _same_model(models, layer, head=head)
+            with limited(workers=workers):
+                return _same_model(models, layer, head=head)
+    leave_out("is for two whole checkpoints", "workers")
     files = [WeightFile([path]) for path in (first, second)]
     one, two = (read_weights(file, layer, head, **how) for file in files)
     answer = equivalent(one, two, tolerance=tolerance)
@@ -323,6 +328,7 @@ def canonical(
     *,
     residual_basis: bool = False,
     fold_norms: bool = False,
+    workers: int | None = None,
     output: Annotated[Outputs, Writes((".safetensors", ""), folder=True, default="", required=True)] = (),
 ) -> Any:
     """Write the checkpoint in FILE in its canonical form: the same function, and the same file of all copies.
@@ -336,15 +342,17 @@ def canonical(
     Args:
         residual_basis: choose the basis of the residual stream, too; folds norms.
         fold_norms: fold norms into what reads them, take out means, and center embeddings.
+        workers: cores; all by default, if it takes seconds.
         output: a folder, or a file if FILE is one.
     """
     from agattn.checkpoints.canonical import canonical
     from agattn.checkpoints.reading import write_transformer
 
-    form = canonical(file, residual_basis=residual_basis, fold_norms=fold_norms)
-    for path in chosen(output, ".safetensors", ""):
-        write_transformer(file, form.transformer, path)
-        say_on_stderr(f"wrote {path}")
+    with limited(workers=workers):
+        form = canonical(file, residual_basis=residual_basis, fold_norms=fold_norms)
+        for path in chosen(output, ".safetensors", ""):
+            write_transformer(file, form.transformer, path)
+            say_on_stderr(f"wrote {path}")
     return form
 
 

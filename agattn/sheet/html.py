@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from markupsafe import Markup, escape
 
 from agattn.sheet.data import MATRIX, Cell, Code, Lines, Math, Sheet, Table, Word, matrix_in
-from agattn.sheet.mathml import mathml
+from agattn.sheet.mathml import foldable, mathml
 
 _LEFT = Markup(' style="text-align:left;vertical-align:top;padding:2px 8px"')
 
@@ -57,7 +57,7 @@ def cell_html(cell: Cell) -> Markup:
         parts = re.split(r"\s+(?=[+-]\s)", cell.latex)
         return Markup(" ".join(mathml("{}" * (n > 0) + part) for n, part in enumerate(parts)))
     if isinstance(cell, Math):
-        return Markup(f'<div class="line">{mathml(cell.latex)}</div>')
+        return Markup(f'<div class="line">{foldable(mathml(cell.latex))}</div>')
     if isinstance(cell, Word):
         return Markup('<span class="word {0}">{0}</span>').format(cell.word)
     if isinstance(cell, Code):

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from html import escape
 from pathlib import Path
+from xml.etree import ElementTree
 
 #: The letters and signs of Latin Modern Math 1.959 that formulas need, so that brackets stretch everywhere.
 #: Pages name it "agattn Math". By B. Jackowski, P. Strzelczyk and P. Pianowski, under the GUST Font License.
@@ -30,7 +31,12 @@ _MENDED = tuple(
         # A bar that does not stretch, primes raised twice, names and arrows without space.
         (r'<mo accent="true">&#x02015;</mo>', '<mo accent="true" stretchy="true">&#x0203E;</mo>'),
         (r"<msup>(<mi>.</mi>)<mi>&#x02032;</mi></msup>", r'\1<mo lspace="0" rspace="0">&#x02032;</mo>'),
-        (r"<mi>(dim|deg)</mi>", r'<mrow><mi>\1</mi><mspace width="0.17em"/></mrow>'),
+        (r"((?:>.|;)</mi>|</mn>)(<mi>(?:log|exp|det)</mi>)", r'\1<mspace width="0.17em"/>\2'),
+        (
+            r"(?<!<ms..>)<mi>(dim|deg|log|exp|det)</mi>(?!<mo[^>]*>&#x00028;|</mrow></math>)",
+            r'<mrow><mi>\1</mi><mspace width="0.17em"/></mrow>',
+        ),
+        (r"<mo(| stretchy=.false.)>&#x000(2F|7C);</mo>", r'<mo\1 lspace="0" rspace="0">&#x000\2;</mo>'),
         (r"<m[io]>(&#x027F9;|&#x027FA;|&#x021D4;|&#x021D2;)</m[io]>", rf"{_SPACE}<mo>\1</mo>{_SPACE}"),
         (r"<mover>(<mrow>(?:(?!mover).)*<mo (?:(?!mover).)*</mrow>)<mo [^>]*>&#x0203E;</mo></mover>", _BAR),
         (r"<mover>(<mrow>(?:(?!</?mrow>).)*</mrow>|<mi>.</mi>)<mo[^>]*>&#x0203E;</mo></mover>", _BAR),
@@ -48,6 +54,8 @@ _MENDED = tuple(
         (r"<mi>&#x0003A;</mi>", r'<mo lspace="0.17em" rspace="0.28em">:</mo>'),
     )
 )
+#: A formula of more letters than these may be broken, after these signs.
+_LONG, _BREAKS = 24, {*",=≠<>≤≥≡≅⊂⊆→↦∪+−⊕⊗⟹⟺⇔⇒"}
 
 
 def mathml(latex: str, display: str = "inline") -> str:
@@ -83,3 +91,38 @@ def _letter(match: re.Match[str]) -> str:
         with contextlib.suppress(KeyError):
             return f"<mi>{unicodedata.lookup(known)}</mi>"
     return match[2]
+
+
+def foldable(formula: str) -> str:
+    """A long formula as several in a row, between which a line can end: after commas, relations and signs.
+
+    Browsers break no formula themselves. Brackets stay whole, and so does a sign before its number.
+
+    Args:
+        formula: as :func:`mathml` gives it.
+
+    >>> foldable(mathml("a = (b + c), " * 6)).count("<math ")
+    12
+    """
+    opening, _, rest = formula.partition("><mrow>")
+    if not rest:
+        return formula
+    row = ElementTree.fromstring("<mrow>" + rest.removesuffix("</math>"))
+    if len("".join(row.itertext())) <= _LONG:
+        return formula
+    pieces, inside, bars, before, outside, ends = [""], 0, 0, ",", True, False
+    for node in row:
+        letters = "".join(node.itertext()).strip()
+        if letters and (ends or (node.tag == "mtext" and outside)):
+            pieces.append("")
+            ends = False
+        pieces[-1] += ElementTree.tostring(node, encoding="unicode")
+        leaf = node[0] if node.tag in ("msup", "msub", "msubsup") else node  # of ")^2" the bracket
+        sign = leaf.text or ""
+        inside += (sign in ("(", "[", "{", "⟨")) - (sign in (")", "]", "}", "⟩"))
+        bars += sign in ("|", "‖")
+        outside = inside == 0 and bars % 2 == 0
+        if node.tag == "mo" and letters in _BREAKS and before not in _BREAKS and outside:
+            ends = True
+        before = letters or before
+    return "<wbr/>".join(f"{opening}><mrow>{piece}</mrow></math>" for piece in pieces if piece)

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors import safe_open
 
 from agattn.checkpoints.folding import folded
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.same_model import MEANINGS, compare_models, write_symmetry
+from agattn.checkpoints.symmetry import rotation_between
 from agattn.errors import InputError
 from tests.checkpoints.copies import FAMILIES, MISTAKES, can_have, mistaken_copy, symmetric_copy, transformer
 from tests.checkpoints.many_copies import right_array
@@ -284,3 +287,32 @@ def test_a_rotation_is_no_symmetry_where_norms_stand_behind():
         blocks.append(moved)
     result = compare_models(model, replace(model, ends=ends, blocks=blocks))
     assert result.equivalent is False and result.first.startswith("embedding")
+
+
+@given(
+    d=st.integers(2, 12),
+    spread=st.floats(0, 3),
+    dtype=st.sampled_from(["float64", "float32", "float16"]),
+    centered=st.booleans(),
+    seed=st.integers(0, 999),
+)
+def test_a_rotation_is_found_within_its_bound(d, spread, dtype, centered, seed):
+    rng = np.random.default_rng(seed)
+    E = rng.standard_normal((4 * d, d)) @ np.diag(10.0 ** rng.uniform(-spread, 0, d))
+    R = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    if centered:
+        B = np.linalg.qr(np.eye(d) - 1 / d)[0][:, :-1]  # columns span 1^⊥
+        E, R = (E - E.mean(1, keepdims=True)), B @ np.linalg.qr(B.T @ R @ B)[0] @ B.T + 1 / d
+    exact = E @ R.T
+    stored = exact.astype(dtype).astype(float)
+    found = rotation_between(E, stored, np.linalg.norm(stored - exact, axis=1), centered)
+    arithmetic = 1e-13 * np.linalg.cond(E.T @ E + centered * np.trace(E.T @ E) / d**2)
+    assert np.linalg.norm(found.matrix - R) <= found.error + arithmetic
+    assert np.linalg.norm(found.matrix.T @ found.matrix - np.eye(d)) < 1e-12
+
+
+def test_of_other_embeddings_the_rotation_is_the_nearest():
+    rng = np.random.default_rng(5)
+    E, E2 = rng.standard_normal((2, 24, 6))
+    U, _, V = np.linalg.svd(E2.T @ E)
+    assert np.allclose(rotation_between(E, E2, np.full(24, 1e-3), False).matrix, U @ V)

@@ -102,7 +102,7 @@ def words(html):
     for element in tree.iter():
         assert element.tag in {
             "div", "span", "table", "caption", "thead", "tbody", "tr", "th", "td", "sub", "figure", "img",
-            "figcaption", *MATHML,
+            "figcaption", "wbr", *MATHML,
         }  # fmt: skip
         assert all(value.startswith("data:") for name, value in element.items() if name in ("src", "href"))
     return " ".join("".join(tree.itertext()).split())
