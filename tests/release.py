@@ -96,7 +96,7 @@ SMOKE = (
     # Weights in hand.
     Try("agattn fiber examples/weights.json", 0, "rescaling"),
     Try("agattn classify examples/weights.json", 0, "M(3,2,2)"),
-    Try("agattn equivalent examples/weights.json examples/weights.json", 0, "equal (proved)"),
+    Try("agattn equivalent examples/weights.json examples/others.json", 0, "equal (proved)"),
     Try("agattn identify examples/tensor.json -d 2 -o 1", 0, "in M"),
     # Engines.
     Try("agattn emit implicit-ideal -d 2 -o 1 --engine macaulay2", 0, "mingens I"),

@@ -35,6 +35,8 @@ from agattn.checkpoints.threads import spread
 
 #: What arithmetic in float64 may add to a residual, relative to the array.
 ARITHMETIC = 1e-12
+#: The most pieces of an array that are named where they do not fit; of more their number is.
+MOST_NAMED = 3
 #: The arrays in the order in which they are compared, with their names.
 NAMES = {
     "E": "embedding",
@@ -64,7 +66,12 @@ NAMES = {
 
 
 class Check(NamedTuple):
-    """An array of a layer (−1: no layer): its worst piece with residual and bound, relative to its size."""
+    """An array of a layer (−1: no layer): its worst piece with residual and bound, relative to its size.
+
+    Attributes:
+        misfits: the number of its pieces that do not fit.
+        named: the first of these.
+    """
 
     layer: int
     part: str
@@ -74,15 +81,30 @@ class Check(NamedTuple):
     bound: float
     ratio: float
     misfits: int
+    named: tuple[tuple[int, ...], ...] = ()
     expected: Array | None = None
     actual: Array | None = None
 
     @property
     def words(self) -> str:
         """The array and its worst piece."""
-        where = f"layer {self.layer}, " if self.layer >= 0 else ""
-        piece = ", ".join(f"{unit} {n}" for unit, n in zip(self.units.split(), self.piece, strict=False))
-        return f"{where}{NAMES[self.part]}{' of ' * bool(piece)}{piece}"
+        return f"{self._array}{' of ' * bool(self.piece)}{self.at(self.piece)}"
+
+    @property
+    def all_misfits(self) -> str:
+        """The array and its pieces that do not fit, or their number and the worst, if there are many."""
+        if self.misfits <= MOST_NAMED:
+            *some, last = [f"of {self.at(piece)}" for piece in self.named]
+            return f"{self._array} {', '.join(some)}{', and ' * bool(some)}{last}"
+        return f"{self._array} of {self.misfits} {self.units.split()[-1]}s, the worst {self.at(self.piece)}"
+
+    @property
+    def _array(self) -> str:
+        return f"{f'layer {self.layer}, ' if self.layer >= 0 else ''}{NAMES[self.part]}"
+
+    def at(self, piece: tuple[int, ...]) -> str:
+        """A piece in words."""
+        return ", ".join(f"{unit} {n}" for unit, n in zip(self.units.split(), piece, strict=False))
 
 
 @dataclass
@@ -108,19 +130,19 @@ class Checks:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(residual > 0, residual / bound, 0.0)
             ratios = np.where(np.isinf(bound) & (residual > 0), np.nan, ratios)
-        doubtful = bool(np.isnan(ratios).any())
         ratios = np.nan_to_num(ratios, nan=1.0 + 1e-9, posinf=np.inf)
         worst = np.unravel_index(int(ratios.argmax()), ratios.shape)
         scale = float(size[worst]) or 1.0
-        misfits = int((ratios > 1).sum()) - doubtful
         piece = (start + int(worst[0]), *map(int, worst[1:]))
         kept = (expected[worst], actual[worst]) if ratios[worst] > 1 else (None, None)
         values = float(residual[worst]) / scale, float(bound[worst]) / scale, float(ratios[worst])
-        check = Check(*at, piece, units, *values, misfits, *kept)
+        misfits = [(start + first, *others) for first, *others in np.argwhere(ratios > 1).tolist()]
+        check = Check(*at, piece, units, *values, len(misfits), tuple(misfits[:MOST_NAMED]), *kept)
         with self.lock:
-            before = self.all.get(at, check._replace(misfits=0))
+            before = self.all.get(at, check._replace(misfits=0, named=()))
             first = min(check, before, key=lambda each: (-each.ratio, each.piece))
-            self.all[at] = first._replace(misfits=before.misfits + misfits)
+            named = tuple(sorted(before.named + check.named)[:MOST_NAMED])
+            self.all[at] = first._replace(misfits=before.misfits + check.misfits, named=named)
 
     @property
     def misfits(self) -> list[Check]:
@@ -171,7 +193,7 @@ class LayerComparison:
         self.post = one.facts.place == "post"
 
     def run(self, head: int | None = None) -> tuple[Basis, Basis]:
-        """Compare both halves, or the group of one head; the bases behind, and before the last norm."""
+        """Compare both halves, or the attention of one head; the bases behind, and before the last norm."""
         self.head = head
         halves = ("attention", "perceptron") if head is None else ("attention",)
         for half in halves:
@@ -190,6 +212,14 @@ class LayerComparison:
                 self.below, self.basis = self.basis, self.basis.signed(self._sign)
             self._after(half, one, two, gains=False)
         return self.basis, self.below
+
+    def own(self, group: int) -> range:
+        """The heads of a group that are compared."""
+        size = len(self.found["heads"]) // len(self.found["groups"])
+        heads = range(group * size, (group + 1) * size)
+        if self.head is None:
+            return heads
+        return range(self.head, self.head + 1) if self.head in heads else range(0)
 
     def _at(self, part: str) -> tuple[int, str]:
         return self.n, part
@@ -244,13 +274,12 @@ class LayerComparison:
         second = head_numbers(two, np.concatenate([z, ones]))
         groups, heads = match_heads(first, second)
         self.found |= {"groups": groups, "heads": heads}
-        size = len(heads) // len(groups)
         normalized = (
             _Normalized(self, one, two, first.keys[groups], second.keys) if one.facts.qk_norm else None
         )
 
         def compare(g: int) -> Array:
-            own = range(g * size, (g + 1) * size)
+            own = self.own(g)
             K, K2 = self._rows(one, "K", int(groups[g]), read), self._rows(two, "K", g)
             Q = np.stack([self._rows(one, "Q", int(heads[h]), read) for h in own])
             Q2 = np.stack([self._rows(two, "Q", h) for h in own])
@@ -263,11 +292,17 @@ class LayerComparison:
                 self._other_rows(g, own, (K, K2, e), (Q, Q2, e2), one.turning, read.error)
             return self._values(g, own, (one, two), (read, write))
 
-        chosen = range(len(groups)) if self.head is None else [self.head // size]
+        chosen = [g for g in range(len(groups)) if self.own(g)]
         # Heads that share a gain take its signs from the first group.
         self.found["values"] = np.stack([*(map if normalized else spread)(compare, chosen)])
         if normalized:
             normalized.gains()
+        if self.head is not None:
+            [group] = chosen
+            for name in ("keys", "pairs"):
+                if name in self.found:
+                    self.found[name] = self.found[name][group : group + 1]
+            self.found |= {"groups": groups[group : group + 1], "heads": heads[self.head : self.head + 1]}
 
     def _pairs(
         self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...], turning: int
@@ -428,7 +463,6 @@ class _Normalized:
         if not self.shared:
             self.gain, self.query = self.gain[groups], self.query[heads]
         self.errors = [two.gain(f"{name}.gain")[1].reshape(-1, a) for name in ("key", "query")]
-        self.size = len(heads) // len(groups)
         # Products of rows at random z say which row is which, and with what sign.
         p, turning = self.p, self.turning
         straight = np.abs((keys * keys2).sum(-1))
@@ -437,9 +471,11 @@ class _Normalized:
             np.abs((keys[:, p:turning] * keys2[:, :p]).sum(-1)),
         )
         better = crossed[0] + crossed[1] > straight[:, :p] + straight[:, p:turning]
-        self.turned = (
-            np.broadcast_to(better.sum(0) * 2 > len(better), better.shape) if self.shared else better
-        )
+        compared = [g for g in range(len(groups)) if layer.own(g)]
+        self.first = compared[0]
+        if self.shared:
+            better = np.broadcast_to(better[compared].mean(0) > 0.5, better.shape)
+        self.turned = better
         self.signs = np.ones(self.gain.shape), np.ones(self.query.shape)
 
     def rows(self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...]) -> None:
@@ -454,7 +490,7 @@ class _Normalized:
             products[products == 0] = 1.0
             if not self.shared:
                 signs[numbers.start : numbers.stop] = products
-            elif numbers.start == 0:
+            elif g == self.first:
                 signs[0] = products[0]
             used = signs[0] if self.shared else signs[numbers.start : numbers.stop]
             units = "group row" if part == "K" else "head row"
@@ -474,7 +510,10 @@ class _Normalized:
         """γ_k' = sγ_k and γ_q' = γ_q/s, s one number for each pair and for each row that does not turn."""
         p, turning = self.p, self.turning
         for g in range(len(self.gain)):
-            own = slice(0, 1) if self.shared else slice(g * self.size, (g + 1) * self.size)
+            heads = range(1) if self.shared else self.layer.own(g)
+            if not heads:
+                continue
+            own = slice(heads.start, heads.stop)
             order = self._order(g)
             # A quarter turn takes (x, y) to (−y, x).
             quarter = np.ones(len(order))

@@ -72,6 +72,7 @@ class Conversion(Result, name="convert", eq=False):
 
     Attributes:
         transformer: the model; where its family has no shared heads, the shared arrays are repeated.
+        width: that of the model.
     """
 
     layers: Key[tuple[ConvertedLayer, ...], "One entry for each layer."]
@@ -81,6 +82,7 @@ class Conversion(Result, name="convert", eq=False):
     pairs: Key[Count, "Rotary pairs of a layer."]
     slow: Key[Count, "Rotary pairs of a layer, the most, that are found by a local search."]
     transformer: Transformer | None = None
+    width: int = 0
 
     @key(Written(Literal["identity", "data"]))
     def metric(self) -> str:
@@ -121,7 +123,12 @@ class Conversion(Result, name="convert", eq=False):
         note += " nor of the groups."
         headings = ("layer", "error", "bound", "averages", "Procrustes")
         table = Table("Relative distances of layers from the original", headings, rows)
-        return Sheet(f"{what}; metric: {by}", (table, Note(note, folded=True)))
+        notes = [Note(note, folded=True)]
+        if 0 < self.tokens < self.width:
+            few = f"The data has {self.tokens} tokens, and the model is {self.width} wide: directions that no"
+            few += f" token has do not count. Give at least {self.width} tokens."
+            notes.append(Note(few, folded=True))
+        return Sheet(f"{what}; metric: {by}", (table, *notes))
 
 
 def _relative(x: float | None, norm: float) -> str:
@@ -453,7 +460,8 @@ def convert(
         pairs = max(pairs, layer.pairs)
         slow = max(slow, sum(layer.slow) if line.bound is None else 0)
     converted = replace(model, blocks=blocks)
-    return Conversion(tuple(lines), tokens, kind, size, pairs, slow, converted)
+    width = model.blocks[0]["K"].shape[-1]
+    return Conversion(tuple(lines), tokens, kind, size, pairs, slow, converted, width)
 
 
 def _converted(

@@ -13,6 +13,7 @@ turn, and rotations of pairs whose gains happen to agree. By these alone nothing
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
@@ -30,7 +31,7 @@ from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.stored import Arrays, Transformer, shape
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
 from agattn.checkpoints.threads import SECONDS, spread, threads
-from agattn.errors import InputError
+from agattn.errors import InputError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import Equivalence
 from agattn.geometry.identifiability.equivalence import equivalent as of_weights
@@ -66,8 +67,8 @@ class WorstArray(Result):
 class LayerSymmetry(Result):
     """How a layer of A becomes that of B."""
 
-    groups: Key[tuple[Count, ...], "For each group of B that of A."]
-    heads: Key[tuple[Count, ...], "For each head of B that of A."]
+    groups: Key[tuple[Count, ...], "For each group of B that was compared that of A."]
+    heads: Key[tuple[Count, ...], "For each head of B that was compared that of A."]
     neurons: Key[Count, "The number of neurons that stand elsewhere."]
     rotated: Key[Count, "The number of groups with values (or keys that do not turn) in another basis."]
     scaled: Key[Count, "The number of neurons with a factor."]
@@ -112,7 +113,7 @@ class SameModel(Result, name="same-model", eq=False):
     layers: Key[tuple[ComparedLayer, ...], "Layer by layer."]
     separating: Key[Separating | None, "Tokens at which the models differ; null where none were found."]
     reason: Key[str, "Why; where an array does not fit, the first one, in words."]
-    first: Key[str | None, "The first array that does not fit; null if all do."]
+    first: Key[str | None, "The first array that does not fit, with its worst piece; null if all do."]
     names: tuple[str, str] = ("A", "B")
     basis: str = ""
     checks: tuple[Check, ...] = ()
@@ -158,10 +159,12 @@ def compare_models(
         a: a model.
         b: another one of the same sizes, which may be stored in another type.
         layer: compare this layer alone, from 0.
-        head: compare the group of this head of B in this layer alone.
+        head: compare the keys, queries, values and outputs of this head of B in this layer alone, with the
+            head of A that is most like it. Biases of values are not compared: what they add is constant.
 
     Raises:
-        InputError: if the models have different sizes or other facts that are no weights; it names the first.
+        InputError: if the models have different sizes or other facts that are no weights; it names the first;
+            if there is no such layer or head.
 
     See Also:
         :func:`agattn.equivalent`.
@@ -176,9 +179,11 @@ def compare_models(
     """
     _same_facts(a, b)
     if head is not None and layer is None:
-        raise InputError("of which layer is this head? give layer, too")
+        raise InputError(f"of which layer is this head? give {argument('layer')}, too")
     if layer is not None and not 0 <= layer < len(a.blocks):
         raise InputError(f"the models have layers 0 to {len(a.blocks) - 1}, not {layer}")
+    if layer is not None and head is not None and not 0 <= head < (heads := len(b.blocks[layer]["Q"])):
+        raise InputError(f"layer {layer} of {b.name} has heads 0 to {heads - 1}, not {head}")
     with threads(SECONDS * a.size):
         comparison = _Comparison(a, b)
         comparison.ends()
@@ -186,11 +191,19 @@ def compare_models(
             layers = comparison.layers(range(len(a.blocks)), None)
             comparison.logits()
             return comparison.verdict(layers)
+        ends = dict(comparison.checks.all)
         if a.facts.place == "post":  # each layer may change the signs of the stream
             comparison.layers(range(layer), None)
-            comparison.checks = Checks()
-        covered = f"layer {layer}" if head is None else f"the group of head {head} in layer {layer}"
-        return comparison.verdict(comparison.layers([layer], head), covered)
+        comparison.checks = Checks()
+        layers = comparison.layers([layer], head)
+        if comparison.checks.misfits:  # the basis comes from the embedding, which may be what does not fit
+            comparison.checks.all = ends | comparison.checks.all
+        if head is None:
+            return comparison.verdict(layers, f"layer {layer} alone")
+        [other] = layers[0].symmetry.heads
+        moved = f", which is head {other} of A" if other != head else ""
+        arrays = "keys, queries, values, outputs"
+        return comparison.verdict(layers, f"layer {layer}, head {head} alone{moved} ({arrays})")
 
 
 def _same_facts(a: Transformer, b: Transformer) -> None:
@@ -358,7 +371,8 @@ class _Comparison:
 
         Args:
             layers: those that were compared.
-            covered: what was compared, if that is not all; tokens go through the whole models.
+            covered: what was compared, if that is not all, such as "layer 3 alone"; tokens go through the
+                whole models.
         """
         worst, misfits = self.checks.worst, self.checks.misfits
         separating: Separating | None = None
@@ -370,13 +384,14 @@ class _Comparison:
             first = misfits[0]
             others = len(misfits) - 1
             plural = "array does" if others == 1 else "arrays do"
-            rest = f"{others} more {plural} not fit" if others else "all else fits"
-            reason = f"{first.words}: {rest}; {_why(self, first)}"
+            rest = f"{others} more {plural} not fit" if others else "all other arrays fit"
+            worst_piece = f"{first.at(first.piece)}: " if first.misfits > 1 else ""
+            reason = f"{first.all_misfits}: {rest}; {worst_piece}{_why(self, first)}"
             equal = None if separating is None else False
             if separating is None:
                 reason += f"; outputs differ by {ratio:.2g} of what rounding explains"
         if covered:
-            reason = f"of {covered} alone, with nothing said of the rest: {reason}"
+            reason = f"of {covered}, with nothing said of the rest: {reason}"
         return SameModel(
             equal,
             Evidence.NUMERICAL,
@@ -448,9 +463,37 @@ def _why(comparison: _Comparison, check: Check) -> str:
     return residual
 
 
+#: What the arrays of a symmetry mean, by their names; layers.N. stands before those of layer N.
+MEANINGS = {
+    "basis": "R, an orthogonal matrix: E_B = E_A Rᵀ and W_B = W_A Rᵀ",
+    "basis.order": "with basis.signs the same R: (Rx)_i = signs[i] · x_order[i]",
+    "basis.signs": "see basis.order",
+    "groups": "group i of B is group groups[i] of A: of keys K and values P",
+    "heads": "head i of B is head heads[i] of A: of queries Q and outputs O",
+    "values": "for each group of B an M: P_B = M P_A Rᵀ, and O_B = R O_A M⁻¹ for its heads",
+    "keys": "for each group of B an M, on the rows that do not turn: K_B = M K_A Rᵀ, and Q_B = M⁻ᵀ Q_A Rᵀ",
+    "pairs": "for each group of B and each pair of rows f, p + f that turns, read as k = K_f + i K_(p+f), a c"
+    " as (real, imaginary): k_B = c k_A Rᵀ, and q_B = q_A Rᵀ / c̄",
+    "neurons": "neuron i of B is neuron neurons[i] of A: of the gate G (or what reads), up U and down D",
+    "scales": "for each neuron of B an s: U_B = s U_A Rᵀ, D_B = R D_A / s, and G_B = G_A Rᵀ; of ReLU"
+    " G_B = s G_A Rᵀ, of its square √s G_A Rᵀ; with up, too, s is the product of both factors",
+}
+#: Which arrays these act on, and what is left out.
+FOLDED = (
+    "A is the first model and B the second, with norms folded: W diag(γ) for W that reads a norm with gain γ;"
+    " layer norms also take the mean from the rows of what reads and from the columns of what writes. With"
+    " learned positions E is less its mean over tokens. Rows that turn stand first, in pairs f and p + f. Not"
+    " here are signs in which gains of norms behind the embedding, attention or perceptrons differ, and those"
+    " of normalized queries and keys"
+)
+
+
 def write_symmetry(path: Path, arrays: Mapping[str, Array]) -> None:
-    """Write the arrays of a symmetry as .safetensors, complex numbers as pairs."""
-    header, data = dict[str, Any](), list[bytes]()
+    """Write the arrays of a symmetry as .safetensors, complex numbers as pairs, and what names mean."""
+    names = {re.sub(r"^layers\.\d+\.", "layers.N.", name) for name in arrays}
+    meanings = {name: MEANINGS[name.removeprefix("layers.N.")] for name in sorted(names)}
+    header: dict[str, Any] = {"__metadata__": {"what": FOLDED} | meanings}
+    data = list[bytes]()
     start = 0
     for name, array in arrays.items():
         pairs = np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
@@ -512,7 +555,7 @@ def equivalent(
             V_1, K_2; or a whole checkpoint: its folder or file, with ``config.json`` beside it.
         w2: the same, with the same d_0 and d_l.
         layer: of checkpoints this layer alone, from 0.
-        head: of checkpoints the group of this head of the second model in this layer alone.
+        head: of checkpoints this head of the second model in this layer alone.
         tolerance: relative, below which differences of floats may be rounding; by default that of their
             type, such as float32. Where a tenth or ten times of it would give another answer, nothing is
             decided. Of checkpoints each array has a bound of its own.

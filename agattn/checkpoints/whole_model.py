@@ -374,7 +374,8 @@ def _ends(m: Stored) -> Iterator[Part]:
 
 # The answer -------------------------------------------------------------------------------------------------
 
-#: Types of models that stand for those of which ranks at small sizes were compared with the group.
+#: Types of which small models have no other redundancy, proved by ranks in balls: those of the table on the
+#: page of proofs on whole models.
 CHECKED = (
     "llama", "mixtral", "qwen2", "qwen3", "gemma2", "gpt_oss", "olmo", "olmo2", "cohere", "starcoder2",
     "gpt2", "phi", "gpt_neox", "falcon", "bloom", "opt", "bert",
@@ -387,7 +388,8 @@ class WholeModel(Result):
     parameters: Key[Mapping[str, Count], "The entries of all arrays in all layers, by kind."]
     redundant: Key[tuple[Rewrites, ...], "What changes no function: the dimensions of orbits, by kind."]
     checked: Key[
-        bool, "Whether ranks at small sizes, numerical, found no other redundancy in models of this type."
+        bool,
+        "Whether small models of this type were checked, and have no more: proved for those sizes.",
     ]
     left_out: Key[tuple[str, ...], "What is not counted."]
 
@@ -411,8 +413,9 @@ class WholeModel(Result):
         groups: list[tuple[Cell, ...]] = [(part.group, part.on, part.dimension) for part in self.redundant]
         arrays.append(("all", self.total))
         groups.append(("all", "", self.total - self.upper_bound))
-        found = "no other redundancy was found at small sizes (numerical)"
-        known = found if self.checked else "whether there is more was not checked at small sizes"
+        more = "whether there is more was not checked at small sizes"
+        if self.checked:
+            more = "the small models of this type that were checked have no more (proved for those sizes)"
         left_out = "".join(f"\n  not counted: {words}" for words in self.left_out)
         return Sheet(
             str(self),
@@ -423,7 +426,7 @@ class WholeModel(Result):
                     ("group", Wide("acts on"), "dimension"),
                     tuple(groups),
                 ),
-                Note(f"{self}; {known}.{left_out}"),
+                Note(f"{self}; {more}.{left_out}"),
             ),
         )
 

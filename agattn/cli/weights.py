@@ -14,7 +14,8 @@ import click
 from agattn.algebra.rank import matrix_in, rank_of
 from agattn.architectures import SingleLayer
 from agattn.calls import positive_integer
-from agattn.checkpoints.checkpoints import read_weights
+from agattn.checkpoints.checkpoints import is_plain, read_weights
+from agattn.checkpoints.stored import Transformer
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.cli.architecture import configured, whole_number
 from agattn.cli.generator import OPTIONS, Input, Option, Reply, Writes
@@ -213,18 +214,20 @@ def equivalent(
 
     A file holds arrays A and V, or K, Q and V: matrices, or stacks with one matrix for each head; of several
     layers K_1, Q_1, V_1, K_2 and so on. Two whole checkpoints with their config.json, folders or files, are
-    compared array by array, with --layer one layer; with --layer and --head one head of each is. Integers,
-    and rationals such as "1/3" in JSON, are exact, and the answer is then proved. Floats are as good as the
-    type in which they are stored: of heads nothing is decided within a factor of 10 of the tolerance.
+    compared array by array, with --layer one layer, with --head, too, one head. Of other checkpoints, or
+    where options say which arrays are meant, KᵀQ and V of one head are compared as they are stored, without
+    outputs, biases and norms. Integers, and rationals such as "1/3" in JSON, are exact, and the answer is
+    then proved. Floats are as good as the type in which they are stored: of KᵀQ and V nothing is decided
+    within a factor of 10 of the tolerance.
 
     Exit status: 0 the same function; 1 different functions; 3 undecided.
 
     Args:
         layer: which layer of a checkpoint or of stacked weights, from 0.
-        head: which head of a checkpoint or of stacked weights, from 0.
+        head: which head of a checkpoint or of stacked weights, from 0; of two whole ones which of W2.
         distance: how far two whole checkpoints are from each other instead, layer by layer and head by head.
         workers: cores for whole checkpoints; all by default, if it takes seconds.
-        output: write the result, or of two checkpoints the symmetry.
+        output: write the result, or of two checkpoints the symmetry, with the meaning of its names.
     """
     from agattn.geometry.identifiability.equivalence import equivalent
 
@@ -234,26 +237,51 @@ def equivalent(
             return _distance(first, second, whole and layer is None and head is None)
         if head is None and whole:
             leave_out("is for one head of a checkpoint", "heads", "kv_heads", "match", "names", "tolerance")
-            return _same_model(first, second, layer, output)
-    leave_out("is for two whole checkpoints", "workers")
+            return _same_model(_models(first, second), layer, output)
     if symmetries := chosen(output, ".safetensors"):
         raise InputError(f"{symmetries[0]} holds the symmetry of two whole checkpoints; leave it out")
     how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
     how |= configured({"family": family, "ignore": ignore})
-    one, two = (read_weights(WeightFile([path]), layer, head, **how) for path in (first, second))
+    refused: InputError | None = None
+    if whole and not any(how.values()):
+        try:
+            models = _models(first, second)
+        except InputError as error:  # there may be arrays of attention alone
+            refused = error
+        else:
+            leave_out("is for KᵀQ and V as they are stored", "tolerance")
+            with limited(workers=workers):
+                return _same_model(models, layer, head=head)
+    leave_out("is for two whole checkpoints", "workers")
+    files = [WeightFile([path]) for path in (first, second)]
+    one, two = (read_weights(file, layer, head, **how) for file in files)
     answer = equivalent(one, two, tolerance=tolerance)
+    if refused is not None:
+        say_on_stderr(f"not read as whole models: {refused}")
+    if names is not None or not all(map(is_plain, files)):
+        answer = answer.replace(reason=f"of {AS_STORED}: {answer.reason}")
     text = "\n".join(filter(None, (str(answer), answer.closeness)))
     return Reply(answer, text, {True: 0, False: 1, None: 3}[answer.equal])
+
+
+#: What is compared of a head of a checkpoint that is not read as a whole.
+AS_STORED = "KᵀQ and V as they are stored, without outputs, biases and norms"
+
+
+def _models(first: Path, second: Path) -> tuple[Transformer, Transformer]:
+    """Two whole checkpoints, of which only the names and shapes of arrays are read."""
+    from agattn.checkpoints.reading import read_transformer
+
+    return read_transformer(first), read_transformer(second)
 
 
 def _distance(first: Path, second: Path, whole: bool) -> Reply:
     """How far two whole checkpoints are from each other."""
     from agattn.checkpoints.model_distance import model_distance
-    from agattn.checkpoints.reading import read_transformer
 
     if not whole:
         raise InputError("--distance is for two whole checkpoints with their config.json; leave it out")
-    return Reply(model_distance(read_transformer(first), read_transformer(second)))
+    return Reply(model_distance(*_models(first, second)))
 
 
 def _is_checkpoint(path: Path) -> bool:
@@ -262,12 +290,13 @@ def _is_checkpoint(path: Path) -> bool:
     return (folder / "config.json").is_file() and path.suffix not in (".npz", ".npy")
 
 
-def _same_model(first: Path, second: Path, layer: int | None, output: Outputs) -> Reply:
-    """Two whole checkpoints."""
-    from agattn.checkpoints.reading import read_transformer
+def _same_model(
+    models: tuple[Transformer, Transformer], layer: int | None, output: Outputs = (), head: int | None = None
+) -> Reply:
+    """Two whole checkpoints, or a layer or a head of them."""
     from agattn.checkpoints.same_model import compare_models, write_symmetry
 
-    answer = compare_models(read_transformer(first), read_transformer(second), layer)
+    answer = compare_models(*models, layer, head)
     for path in chosen(output, ".safetensors"):
         write_symmetry(path, answer.arrays)
     return Reply(answer, status=answer.status)

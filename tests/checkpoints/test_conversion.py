@@ -249,6 +249,9 @@ def test_the_table_says_what_is_optimal_and_what_is_not_claimed(tmp_path):
     note = sheet.parts[1].text
     assert "optimal in this norm, with these groups" in note and "nothing is claimed of the loss" in note
     assert "complex norm" in note
+    for length, few in ((5, True), (24, False)):
+        notes = [part.text for part in convert(path, kv_heads=2, data=[[*range(length)]]).sheet().parts[1:]]
+        assert any("5 tokens, and the model is 24 wide: directions that no token" in n for n in notes) is few
     slow = convert(path, kv_heads=2, context=20)
     assert slow.slow and all(line.bound is None for line in slow.layers)
     assert "optimal" not in slow.sheet().parts[1].text and slow.sheet().tables[0].rows[0][2] == "none"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from agattn.checkpoints.published import from_config
-from agattn.checkpoints.whole_model import whole_model
+from agattn.checkpoints.whole_model import CHECKED, whole_model
 from tests.checkpoints.derivatives import Tape
 from tests.checkpoints.proved_ranks import BITS, LENGTH, in_balls, without_softmax_and_norms
 from tests.checkpoints.redundancy import MODELS, angles, evaluate, general, stored
@@ -73,6 +73,13 @@ def test_numbers_of_the_page_are_what_is_computed():
     cells = page()["bert"]
     total, orbit, modulo = without_softmax_and_norms(stored("bert"))
     assert cells[1] == str(total) and cells[6:9] == [str(orbit), str(total - orbit), str(modulo)]
+
+
+def test_models_are_checked_if_all_of_their_type_on_the_page_are_equal():
+    equal = {name.split(",")[0]: True for name in MODELS}
+    for name, cells in page().items():
+        equal[name.split(",")[0]] &= cells[5] == "equal"
+    assert sorted(CHECKED) == sorted(name for name in equal if equal[name])
 
 
 def test_all_models_are_on_the_page_with_the_orbits_of_the_program():

@@ -3,6 +3,7 @@
 import io
 import json
 import tempfile
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from command_line import ROOT, call, document
 
 from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
+from agattn.checkpoints.reading import read_transformer, write_transformer
 from agattn.geometry.variety.coordinates import coefficients
+from tests.checkpoints.tiny import tiny
 
 # Learning coefficients
 
@@ -209,8 +212,84 @@ def test_equivalent_heads_of_checkpoints(tmp_path):
     [[relation]] = found["symmetry"]["layers"]
     assert found["evidence"] == "numerical" and found["residual"] < 1e-12
     assert relation["s"] == pytest.approx(3) and np.allclose(relation["gauge"], 3 * C)
+    assert found["reason"].startswith(
+        "of KᵀQ and V as they are stored, without outputs, biases and norms: A'"
+    )
     assert document(*both, "--layer", "1", "--head", "0", status=1)["equivalent"] is False
+    ended = call(*both, "--layer", "1", "--head", "1")
+    assert ended.out.startswith("equal (numerical): of KᵀQ and V as they are stored")
+    assert "not read as whole models: " in ended.err and "one has no tensor for E" in ended.err
     assert "line" in text("fiber", tmp_path / "one", "--layer", "0", "--head", "1")
+
+
+@pytest.fixture(scope="module")
+def rewritten(tmp_path_factory):
+    """A small Llama, and copies: values in another basis, the stream turned, a head times 1.001."""
+    pytest.importorskip("safetensors")
+    folder = tmp_path_factory.mktemp("rewritten")
+    read = read_transformer(tiny("llama", folder / "before"))
+    rng = np.random.default_rng(0)
+    M, R = np.eye(6) + 0.3 * rng.standard_normal((6, 6)), np.linalg.qr(rng.standard_normal((24, 24)))[0]
+
+    def write(name, change, ends=None):
+        blocks = [{part: np.array(block[part], float) for part in block} for block in read.blocks]
+        change(blocks[1])
+        if ends is not None:
+            change(blocks[0])
+        wide = {part: np.array(read.ends[part], float) for part in read.ends}
+        write_transformer(folder / "before", replace(read, ends=ends or wide, blocks=blocks), folder / name)
+
+    def values(block):
+        block["P"][1] = M @ block["P"][1]
+        block["O"][2:] = block["O"][2:] @ np.linalg.inv(M)
+
+    def turn(block):
+        for part in "QKPGU":
+            norm = f"{'attention' if part in 'QKP' else 'perceptron'}.gain"
+            block[part] = block[part] * block[norm] @ R.T
+        block["attention.gain"], block["perceptron.gain"] = np.ones((2, 24))
+        block["O"], block["D"] = R @ block["O"], R @ block["D"]
+
+    def scale(block):
+        block["O"][2] *= 1.001
+
+    write("values", values)
+    ends = {"E": read.ends["E"] @ R.T, "W": read.ends["W"] * read.ends["final.gain"] @ R.T}
+    write("turned", turn, ends | {"final.gain": np.ones(24)})
+    write("scaled", scale)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "status"),
+    [("values", 2, 0), ("turned", 2, 0), ("turned", 0, 0), ("scaled", 2, 1), ("scaled", 3, 0)],
+)
+def test_a_head_of_whole_checkpoints_is_compared_with_outputs_and_norms(rewritten, name, head, status):
+    words = ["equivalent", rewritten / "before", rewritten / name, "--layer", 1, "--head", head]
+    found = document(*words, status=status)
+    assert found["schema"] == "agattn/same-model/1" and found["equivalent"] is (status == 0)
+    assert found["first"] == (None if status == 0 else "layer 1, outputs of head 2")
+    alone = f"of layer 1, head {head} alone (keys, queries, values, outputs), with nothing said of the rest:"
+    assert found["reason"].startswith(alone)
+
+
+def test_options_of_arrays_and_of_whole_checkpoints_are_told_apart(rewritten):
+    words = ["equivalent", rewritten / "before", rewritten / "scaled", "--layer", 1, "--head", 2]
+    stored = call(*words, "--heads", 4, "--kv-heads", 2)
+    assert stored.out.startswith("equal (numerical): of KᵀQ and V as they are stored, without outputs")
+    for more, refused in (
+        (["--tolerance", "0.1"], "--tolerance is for KᵀQ and V as they are stored; leave --tolerance out"),
+        (["-O", "s.safetensors"], "s.safetensors holds the symmetry of two whole checkpoints; leave it out"),
+    ):
+        ended = call(*words, *more)
+        assert ended.status == 2 and refused in " ".join(ended.err.split())
+    ended = call("equivalent", rewritten / "before", rewritten / "scaled", "--head", 2)
+    assert ended.status == 2 and "of which layer is this head? give --layer, too" in ended.err
+
+
+def test_the_examples_are_the_same_function():
+    weights, others = (ROOT / "examples" / f"{name}.json" for name in ("weights", "others"))
+    assert text("equivalent", weights, others).startswith("equal (proved): A' = sA, V' = V/s with s = 2;")
 
 
 def test_stacks_and_layers(tmp_path):
