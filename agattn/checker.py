@@ -784,7 +784,7 @@ class Facts(Subject):
         there = f"dim M̄ = {self.dimension} and dim T_p M̄ = {', '.join(spaces)}".replace("= ≥", "≥")
         return f" It fails at {', '.join(map(named, fails))}. There {there}."
 
-    def _moves(self) -> list[Sparse]:
+    def moves(self) -> list[Sparse]:
         """The derivatives of (K, Q) ↦ KᵀQ at a pair over A in the open orbit, where rk A = a."""
         A, indices = self.top.A, range(1, self.layer.d + 1)
         rows, columns = lines(A, 0), lines(A, 1)
@@ -793,7 +793,7 @@ class Facts(Subject):
 
     def _dimension(self) -> None:
         """The parameters modulo scaling bound dim M̄; the rank of the derivative of φ(KᵀQ, V) meets that."""
-        velocities = [phi(move, self.top.V) for move in self._moves()]
+        velocities = [phi(move, self.top.V) for move in self.moves()]
         velocities += [phi(self.top.A, {(c, i, 0): 1}) for c, i in self.layer.places(self.layer.o)]
         require(rank(velocities) == self.dimension, "the dimension is not proved")
 
@@ -808,7 +808,7 @@ class Facts(Subject):
         Where rk KᵀQ = a the rows of K and Q are independent: from K'ᵀQ' = KᵀQ follows Q' = CQ with exactly
         one C, as the rows of both span the row space of A, and then K' = C⁻ᵀK.
         """
-        require(rank(self._moves()) == self.moving, "the derivative of KᵀQ has another rank")
+        require(rank(self.moves()) == self.moving, "the derivative of KᵀQ has another rank")
         return []
 
     def failing(self, fails: Callable[[Orbit], bool]) -> list[Ranks]:

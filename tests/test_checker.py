@@ -859,7 +859,7 @@ def test_a_fault_in_what_is_taken_for_proved_is_seen(monkeypatch):
     facts.top.A = {(1, 1, 0): 1, (1, 2, 0): 2, (2, 1, 0): 3, (2, 2, 0): 6}  # (1, 3)ᵀ (1, 2)
     rows = [{(k, 1, 0): x, (k, 2, 0): 2 * x} for k in (1, 2) for x in (1, 3)]
     columns = [{(1, b, 0): x, (2, b, 0): 3 * x} for b in (1, 2) for x in (1, 2)]
-    assert facts._moves() == rows + columns
+    assert facts.moves() == rows + columns
     assert flaw_of(facts.factorization) == "the derivative of KᵀQ has another rank"
     with monkeypatch.context() as patch:
         patch.setattr(checker, "equations", lambda layer, value: value)

@@ -64,7 +64,7 @@ def certificate(
     architecture: Any,
     *,
     list_claims: bool = False,
-    output: Annotated[Outputs, Writes((".json",), documents=False)] = (),
+    output: Annotated[Outputs, Writes((".json", ".v"), documents=False)] = (),
     as_json: bool = False,
     **given: Any,
 ) -> Any:
@@ -78,19 +78,19 @@ def certificate(
     certified.
 
     Args:
-        output: write the certificate, for agattn check.
+        output: write the certificate, as .json for agattn check; of one layer as .v for Coq.
     """
-    from agattn.verification.certificate import CertifiedClaims, certificate, dump
+    from agattn.verification.certificate import CertifiedClaims, certificate
 
     made = certificate(architecture, **given)
-    path = next(iter(chosen(output, ".json")), None)
-    if path is not None:
-        write_file(path, dump(made) + "\n")
+    texts = {path: made.text(ending) for ending in (".json", ".v") for path in chosen(output, ending)}
+    for path, text in texts.items():
+        write_file(path, text)
     if as_json:
-        show_result(CertifiedClaims.of(architecture, made, None if path is None else str(path)), True)
-    elif path != STDOUT:
+        show_result(CertifiedClaims.of(architecture, made, next(map(str, texts), None)), True)
+    elif STDOUT not in texts:
         show_result(made, False)
-        if path is None:
+        if not texts:
             say_on_stderr("nothing was written; -O FILE.json writes the certificate")
     return int("refuted" in made.verdicts.values())
 

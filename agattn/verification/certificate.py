@@ -40,6 +40,7 @@ from agattn.geometry.strata.strata import Stratum, representative, require_two_t
 from agattn.geometry.strata.tangent import Arc, Vector, representative_point, tangent_bounds
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word
 from agattn.sheet.result import Described, Key, Result
+from agattn.verification.coq import as_coq
 from agattn.verification.verify import verify
 
 #: Verdicts on layers are certified up to so many coordinates: then the native facts take up to a minute.
@@ -94,9 +95,21 @@ class Certificate(Described, dict[str, Any]):
         """The verdicts that are certified, by claim."""
         return {claim["id"]: claim["verdict"] for claim in self["claims"] if "verdict" in claim}
 
+    def text(self, ending: str) -> str:
+        """The document as the text of a file: for Coq if its ending is ``".v"``, or for ``agattn check``.
+
+        Raises:
+            InputError: if Coq cannot check what it is about.
+        """
+        return as_coq(self) if ending == ".v" else dump(self) + "\n"
+
     def save(self, path: str | Path) -> None:
-        """Write the document into a file, for ``agattn check``."""
-        write(path, dump(self) + "\n")
+        """Write the document into a file: with the ending ``.v`` for Coq, or for ``agattn check``.
+
+        Raises:
+            InputError: if Coq cannot check what it is about.
+        """
+        write(path, self.text(Path(path).suffix))
 
 
 class CertifiedClaims(Result, name="certificate"):
