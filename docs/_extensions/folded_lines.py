@@ -28,7 +28,7 @@ def marked(line: str) -> str:
     return f'<span class="long" style="--indent: {indent}ch">{whole}</span>'
 
 
-class Formatter(HtmlFormatter):  # type: ignore[type-arg]
+class Formatter(HtmlFormatter):  # type: ignore[misc]
     """The formatter of Pygments, with long lines marked."""
 
     def wrap(self, source: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
