@@ -2,7 +2,7 @@
 
     python benchmarks/commands.py --against OTHER/.venv/bin/python
 
-This version is the clone; the other, 2.0 or later, is installed in the environment of the Python named. Both
+This version is the clone; the other is installed in the environment of the Python named. Both
 packages are copied into folders of their own, and the Python of this program runs both with the
 same libraries and engines: like is compared with like, as nothing differs but the folder of agattn. The
 environment of this program must have what the other version needs.
@@ -62,6 +62,8 @@ COMMANDS = (
     "verify -d 3 -o 2 -a 2 --engine macaulay2 {shared}",
     "verify -d 3 -o 2 -a 2 --engine all {shared}",
 )
+#: How agattn 1.0 spells a line, where its options had other names.
+OLD = {"report -d 2 -o 1 --engine native -O report": "report -d 2 -o 1 --engine native --out report"}
 TRAIN = """\
 [[experiment]]
 name = "generic teacher"
@@ -100,6 +102,8 @@ def run(version: Version, line: str, folder: Path) -> Ended:
     Raises:
         SystemExit: if the command does not do its work; with what it said.
     """
+    if not (version.folder / "agattn" / "names.py").exists():  # agattn 1.0
+        line = OLD.get(line, line)
     environment = {**os.environ, "PYTHONPATH": str(version.folder), "AGATTN_CACHE": str(folder / "cache")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as installed, with bytecode
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
