@@ -4,7 +4,7 @@
 
 A line of the page that begins with ``$ python benchmarks/`` is run in the clone, and the rest of its block is
 what it prints. ``OTHER`` in a line stands for the Python of an earlier version (``--other``); without it such
-blocks stay as they are. All lines together take less than twenty minutes on two idle processors.
+blocks stay as they are. All lines together take ten minutes on two idle processors.
 """
 
 from __future__ import annotations

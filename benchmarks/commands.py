@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rivals import header
+from rivals import header, version_of
 
 ROOT = Path(__file__).parents[1]
 #: One line or more of every command; each is done in seconds.
@@ -195,7 +195,7 @@ def main() -> None:
     parser.add_argument("--starts", action="store_true", help="only what the commands need to start")
     options = parser.parse_args()
     other = package_of(options.against)
-    print(f"{header().splitlines()[0]}\nother: {other}")
+    print(f"{header().splitlines()[0]}\nother: {version_of(options.against)}")
     print(f"processor seconds, least of {options.runs} runs: this version, the other, ratio")
     print(f"{'whole':>15} {'ratio':>9} {'inside':>16} {'ratio':>8}  command")
     total, starts = [0.0, 0.0], {}
