@@ -56,7 +56,7 @@ def cores() -> int:
     """
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
         return 1
-    every = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    every = processors()
     return min(every, limits().workers or every)
 
 

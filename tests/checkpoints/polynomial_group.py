@@ -18,6 +18,23 @@ def unit(shape, *index):
     return array
 
 
+def score_moves(a, p):
+    """What moves keys and queries of a rows together and keeps scores: as pairs of matrices.
+
+    Complex numbers on each of the first p pairs of rows, c on keys and 1/c̄ on queries; on the rows that do
+    not turn N on keys and −Nᵀ on queries.
+    """
+    for f in range(p):
+        same, turn = np.zeros((a, a), dtype=object), np.zeros((a, a), dtype=object)
+        same[f, f] = same[p + f, p + f] = 1
+        turn[f, p + f], turn[p + f, f] = -1, 1
+        yield same, -same
+        yield turn, turn
+    for i, j in itertools.product(range(2 * p, a), repeat=2):
+        N = unit((a, a), i, j)
+        yield N, -N.T
+
+
 def tangents(m, w, readers):
     """The directions of the group at w, one by one, as the arrays that move; readers: those of each norm."""
     group = _Group(m, w, readers)
@@ -208,15 +225,7 @@ class _Group:
             def scores(of_keys, of_queries, group=group, heads=heads):
                 return self.changed(l, K, of_keys, [group]) | self.changed(l, Q, of_queries, heads)
 
-            for f in range(p):
-                same, turn = np.zeros((a, a), dtype=object), np.zeros((a, a), dtype=object)
-                same[f, f] = same[p + f, p + f] = 1
-                turn[f, p + f], turn[p + f, f] = -1, 1
-                yield scores(same, -same)
-                yield scores(turn, turn)
-            for i, j in itertools.product(range(2 * p, a), repeat=2):
-                N = unit((a, a), i, j)
-                yield scores(N, -N.T)
+            yield from itertools.starmap(scores, score_moves(a, p))
             for i, j in itertools.product(range(b), repeat=2):
                 N = unit((b, b), i, j)
                 moved = self.changed(l, P, N, [group])

@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 import agattn as ag
+from tests.checkpoints.polynomial_group import score_moves
 
 SMALL = {"num_hidden_layers": 2, "vocab_size": 24, "intermediate_size": 5}
 LLAMA = SMALL | {"hidden_size": 6, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4}
@@ -317,16 +318,8 @@ def _scores(m, block):
             return _rows(block, "K", 0, on(of_keys, [group])) | _rows(block, "Q", 0, on(of_queries, heads))
 
         if not m.qk_norm:
-            for f in range(p):
-                same = np.zeros((a, a))
-                same[f, f] = same[p + f, p + f] = 1
-                turn = np.zeros((a, a))
-                turn[f, p + f], turn[p + f, f] = -1, 1
-                yield linear(same, -same)
-                yield linear(turn, turn)
-            for i, j in itertools.product(range(2 * p, a), repeat=2):
-                N = unit((a, a), i, j)
-                yield linear(N, -N.T)
+            for of_keys, of_queries in score_moves(a, p):
+                yield linear(of_keys.astype(float), of_queries.astype(float))
             if "K.bias" in block and not m.model.sinks and not m.capped:
                 for i in range(2 * p, a):
                     yield {"K.bias": unit((g, a), group, i)}
