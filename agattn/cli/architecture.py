@@ -66,7 +66,7 @@ _LAYER = {
     "a": _Described("-a --attn-dim", "A", whole_number, "Attention dimension a of the layer.  [default: d]"),
 }
 _TOKENS = {
-    "t": _Described("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]"),
+    "t": _Described("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]")
 }
 _NETWORK = {
     "dims": _Described("--dims", "D0,...,DL", whole_numbers, "Widths d_0, ..., d_l of a network."),

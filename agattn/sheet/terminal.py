@@ -60,7 +60,7 @@ def show(sheet: Sheet, console: Console | Paper) -> None:
     paragraphs are folded where somebody reads them; in a pipe or a file their lines stay whole, so that they
     can be searched.
     """
-    read = _is_read(console)
+    read = console.is_terminal or "COLUMNS" in os.environ
     if sheet.title:
         _print_text(sheet.title, console, read, style="bold")
     shown = [part for part in sheet.parts if isinstance(part, Note) or part.where != "page"]
@@ -84,10 +84,6 @@ def print_folded(text: str, stream: TextIO | None = None) -> None:
 
         text = fold(text, shutil.get_terminal_size().columns)
     print(text, file=stream)
-
-
-def _is_read(console: Console | Paper) -> bool:
-    return console.is_terminal or "COLUMNS" in os.environ
 
 
 def _print_text(text: str, console: Console | Paper, folded: bool, style: str | None = None) -> None:
