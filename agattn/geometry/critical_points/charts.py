@@ -38,7 +38,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import flint
 import numpy as np
@@ -159,8 +159,7 @@ class Chart:
         if not self.is_pair or self.layer.d == 2:
             return None
         S = self.factors["S"]
-        determinant: Polynomial = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
-        return determinant
+        return cast(Polynomial, S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0])
 
     @cached_property
     def _full(self) -> tuple[tuple[tuple[Array, int], ...], ...]:

@@ -209,8 +209,6 @@ class ExactWeights:
     ) -> tuple[Residues, Residues]:
         """Random points w₀ + w modulo a prime, (count, parameters), and the vectors that span all w."""
         at, space = self.residues(p, vectors)
-        if not len(space):
-            return np.repeat(at[None], count, axis=0), space
         moved: Residues = (at + matmul(random_residues(generator, (count, len(space)), p), space, p)) % p
         return moved, space
 

@@ -578,8 +578,7 @@ def factor_quadratic_form(form: Any) -> tuple[Array, Array] | Fraction | None:
 def _product(one: Array, other: Array) -> Array:
     """The coefficients of a product of linear forms, each off-diagonal one in both of its places."""
     outer = np.multiply.outer(one, other)
-    result: Array = np.where(np.eye(len(one), dtype=bool), outer, outer + outer.T)
-    return result
+    return np.asarray(np.where(np.eye(len(one), dtype=bool), outer, outer + outer.T))
 
 
 def _quotient(F: Array, factor: Array) -> Array:

@@ -149,6 +149,8 @@ UpTo = Literal["factor", "sign", "root", "permutation", "exchange"] | None
 FactorOf = Literal["all", "matrix", "row", "column"] | None
 #: How a status is called on a screen.
 _WORDS = {Determination.PARTLY: "in part", Determination.NOT: "nonidentifiable"}
+#: Up to what a whole array is determined, in words.
+_UP_TO: Mapping[UpTo, str] = {"factor": "a factor", "root": "a root of unity", "sign": "a sign"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,19 +220,14 @@ class Determined(Result):
 
     def _parts(self) -> dict[str, str]:
         """What it is determined up to: a word for a table, with how a text says it."""
-        whole, kinds = self.factor_of == "all", {symmetry.name: symmetry for _, symmetry in self.changes}
-        parts = {}
-        if self.factors:
-            parts["a factor" if whole else "factors"] = (
-                f"a factor{'' if whole else f' for each {self.factor_of}'}"
-            )
-        elif self.up_to in ("root", "sign"):
-            word = {"root": "a root of unity", "sign": "a sign"}[self.up_to]
+        kinds = {symmetry.name: symmetry for _, symmetry in self.changes}
+        several, parts = self.factor_of not in (None, "all"), dict[str, str]()
+        if several:
+            parts["factors"] = f"a factor for each {self.factor_of}"
+        elif word := _UP_TO.get(self.up_to):
             parts[word] = word
         if "permutations" in kinds:
-            parts["order" if self.factors and not whole else "a permutation"] = (
-                "their order" if self.factors and not whole else "a permutation"
-            )
+            parts |= {"order": "their order"} if several else {"a permutation": "a permutation"}
         if exchanges := kinds.get("exchanges"):
             others = [name for name in exchanges.arrays if name != self.name]
             alone = len(others) == 1
@@ -348,9 +345,14 @@ class Identifiability(Result, name="identifiability"):
     def sheet(self) -> Sheet:
         """A row for each array and each function, and what holds of several."""
         about = f"what the function determines {self._where}, over ℂ"
-        tables = [_table("Arrays", "parameter", self.parameters)]
-        if self.functions:
-            tables.append(_table("Functions of the arrays", "function", self.functions))
+        tables = [
+            Table(caption, (first, "status", "up to", "free", "evidence"), tuple(row.cells() for row in rows))
+            for caption, first, rows in (
+                ("Arrays", "parameter", self.parameters),
+                ("Functions of the arrays", "function", self.functions),
+            )
+            if rows
+        ]
         lines = [f"{row.name}: up to {row.extent}" for row in self.rows if "each" in row.extent]
         lines += [
             f"{f.name}: {f.expression}" for f in self.functions if f.name.startswith("neurons of layer")
@@ -374,11 +376,6 @@ def _plain(text: str) -> str:
     for sign, plain in ((" ", ""), ("−", "-"), ("ᵀ", "^T"), ("Σ_", "sum_"), ("**", "⊗")):
         text = text.replace(sign, plain)
     return text
-
-
-def _table(caption: str, first: str, rows: Sequence[Determined]) -> Table:
-    headings = (first, "status", "up to", "free", "evidence")
-    return Table(caption, headings, tuple(row.cells() for row in rows))
 
 
 @takes("seed", "force", "progress")
@@ -591,7 +588,8 @@ class StudyAt:
         self.fiber_evidence = proved_if(fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED)
         generator = np.random.default_rng([limits().seed, 2])
         p = self.at.prime(generator)
-        point = kernel_point(network, self.at.residues(p)[0], p, generator)
+        theta = self.at.residues(p)[0]
+        point = FiberPoint(p, theta, differential(network, theta, p, generator).kernel())
         # With the evidence that the differential has the largest rank there is, if it has it.
         self.point: FiberPoint = replace(point, evidence=proved_if(point.rank >= study.rank.upper_bound))
         parts = [part for part in fiber.components if part.through]
@@ -718,13 +716,6 @@ class FiberPoint:
         return Determined(name, f.size, free, status, *how, still, reason, factors=by), moved
 
 
-def kernel_point(
-    architecture: Architecture, theta: Residues, p: int, generator: np.random.Generator
-) -> FiberPoint:
-    """The kernel of the differential at weights modulo a prime."""
-    return FiberPoint(p, theta, differential(architecture, theta, p, generator).kernel())
-
-
 def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors | None:
     """The coarsest blocks of entries that change by factors alone, if there are any.
 
@@ -792,7 +783,7 @@ class GeneralStudy:
         for _ in range(_DRAWN):
             p = random_prime(generator)
             theta = random_residues(generator, (self.n,), p)
-            point = kernel_point(self.architecture, theta, p, generator)
+            point = FiberPoint(p, theta, differential(self.architecture, theta, p, generator).kernel())
             if point.rank > self.rank.upper_bound:
                 raise DisagreementError(
                     f"{self.architecture} has the rank {point.rank} modulo {p}, and at most"

@@ -395,14 +395,11 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
     if isinstance(given, ExactWeights):
         given = given.exact()
     network = architecture.network if isinstance(architecture, Jet) else architecture
-    if not isinstance(network, DeepNetwork):
-        return ExactWeights(architecture, given)
-    if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
+    is_deep = isinstance(network, DeepNetwork)
+    if is_deep and isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
         given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"weights are given by {type(given).__name__}; give arrays by name, K_1, Q_1, V_1, ..."
-        )
+    if not isinstance(network, DeepNetwork) or not isinstance(given, Mapping):
+        return ExactWeights(architecture, given)
     named = dict(given)
     sizes = zip(network.dims, network.ranks, network.heads_by_layer, strict=False)
     for i, (d, a, heads) in enumerate(sizes, 1):
@@ -711,11 +708,11 @@ class _Layers:
         if low is None or rational_rank(self.L) > 1:
             return
         h, v = rank_one(self.L)
-        m = l  # all M_j with j > m are multiples of v vᵀ, up to skew matrices
-        while m > low and _is_multiple(self.M[m - 1] + self.M[m - 1].T, v):
+        m, squares = l, [M + M.T for M in self.M]  # M_j with j > m are multiples of v vᵀ, up to skew ones
+        while m > low and rational_rank(np.vstack([squares[m - 1], v])) == 1:
             m -= 1
         if m > low:
-            S = self.M[m - 1] + self.M[m - 1].T
+            S = squares[m - 1]
             factors = factor_quadratic_form(S - np.diag(np.diag(S)) / Fraction(2))
             if not isinstance(factors, tuple):
                 return
@@ -834,21 +831,14 @@ def _independent(rows: Any) -> list[Array]:
     return [rows[i] for i in independent_rows(rows)]
 
 
-def _is_multiple(S: Array, v: Array) -> bool:
-    """Whether a symmetric matrix is a multiple of v vᵀ."""
-    return rational_rank(np.vstack([S, v])) == 1
-
-
 def _lift(L: Array, x: Array) -> Array | None:
     """A y with Lᵀy = x, or ``None`` for x that is not in the row space of L."""
     kernel = _kernel(flint_matrix(np.column_stack([L.T, -x])))
     if not kernel or not kernel[-1][-1]:
         return None
-    y: Array = kernel[-1][:-1] / Fraction(kernel[-1][-1])
-    return y
+    return np.asarray(kernel[-1][:-1] / Fraction(kernel[-1][-1]))
 
 
 def _exact(values: Any, name: str) -> Array:
     """Fractions; every float is the number that it stands for."""
-    exact: Array = np.vectorize(Fraction, otypes=[object])(scalars(values, name))
-    return exact
+    return np.asarray(np.vectorize(Fraction, otypes=[object])(scalars(values, name)))

@@ -212,8 +212,7 @@ def _of_rank(m: int, n: int, r: int, p: int, generator: np.random.Generator) -> 
 def normalized(A: Array, V: Array, X: Array, S: Function) -> Array:
     """The output d' × t of one normalized layer at X, d × t (HMK, equation 15)."""
     weights = np.frompyfunc(S, 1, 1)(X.T @ A @ X)
-    result: Array = V @ X @ (weights / weights.sum(axis=0, keepdims=True))
-    return result
+    return np.asarray(V @ X @ (weights / weights.sum(axis=0, keepdims=True)))
 
 
 def recover(

@@ -190,8 +190,7 @@ def as_short(w: Weights) -> Array:
     """Aᵀ, or for floats an isometry times Aᵀ with as few rows as Q: their singular values are the same."""
     if w.K is None or w.Q is None or w.is_exact:
         return w.A.T
-    result: Array = np.linalg.qr(w.Q.T, mode="r") @ w.K
-    return result
+    return np.asarray(np.linalg.qr(w.Q.T, mode="r") @ w.K)
 
 
 def _rank(M: Array, stored: float, tolerance: float | None) -> RankDecision:
@@ -400,8 +399,7 @@ def change_of_basis(rows: Array, others: Array, tolerance: float = TOLERANCE) ->
     sigma = np.linalg.svd(rows, compute_uv=False)
     if len(sigma) < a or sigma[-1] <= tolerance * sigma[0]:
         return None
-    result: Array = np.linalg.lstsq(rows.T, others.T, rcond=None)[0].T
-    return result
+    return np.asarray(np.linalg.lstsq(rows.T, others.T, rcond=None)[0].T)
 
 
 def inverse(square: Array | None) -> Array | None:
