@@ -121,7 +121,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "agattn.verification.critical_points:critical_points",
             "Count the critical points of a squared loss, by strata.",
             (
-                f"{_GEOMETRY}.critical_points.trained:NearbyCriticalPoints",
+                f"{_GEOMETRY}.critical_points.real_points:NearbyCriticalPoints",
                 f"{_GEOMETRY}.critical_points.counts:CriticalPoints",
             ),
         ),
@@ -236,7 +236,7 @@ COMMANDS: Mapping[str, VerbEntry] = {name: verb for group in GROUPS.values() for
 VERBS: Mapping[str, VerbEntry] = {
     **{name.replace("-", "_"): verb for name, verb in COMMANDS.items()},
     "critical_points_near": VerbEntry(
-        f"{_GEOMETRY}.critical_points.trained:critical_points_near",
+        f"{_GEOMETRY}.critical_points.real_points:critical_points_near",
         command="agattn critical-points --weights",
     ),
     "degree": VerbEntry("agattn.verification.ideal:degree", command="agattn ideal"),

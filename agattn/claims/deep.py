@@ -65,16 +65,17 @@ from agattn.geometry.closedness.limits import (
 from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
 from agattn.geometry.dimension.formulas import network_bound, seen_scores
 from agattn.geometry.dimension.jacobian import jacobian, jacobian_rows
-from agattn.geometry.identifiability.softmax import (
+from agattn.geometry.identifiability.virtual_weights import (
     MOST_COLUMNS,
     PREPRINT,
     Seen,
+    is_covered,
     least_order,
     seen_at_random_weights,
     seen_behind_each,
+    virtual_jacobian,
 )
-from agattn.geometry.identifiability.softmax import MOST_LAYERS as MOST_IN_JETS
-from agattn.geometry.identifiability.virtual_weights import is_covered, virtual_jacobian
+from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS as MOST_IN_JETS
 from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
 from agattn.limits import by_default
 from agattn.systems.network_tasks import DIMENSION

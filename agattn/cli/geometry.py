@@ -23,7 +23,7 @@ from agattn.engines.catalogue import able, engine_named
 from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.trained import critical_points_near
+from agattn.geometry.critical_points.real_points import critical_points_near
 from agattn.geometry.dimension.contact import contact_spectrum
 from agattn.geometry.ideal.export import ENDINGS, export
 from agattn.geometry.ideal.invariants import compare, last_degree
@@ -265,7 +265,7 @@ def ideal(
     """
     from agattn.verification.ideal import ideal
 
-    layer = as_layer(architecture)
+    layer: Any = as_layer(architecture)
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
         leave_out(reason, "workers", "complete", "invariants", "stratum")

@@ -74,8 +74,7 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct, StructMeta, UnsetType, field
 from agattn.errors import InputError, needs, printable
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell, plain_cell
 from agattn.sheet.html import html
-from agattn.sheet.latex import latex
-from agattn.sheet.table_files import booktabs, comma_separated, tables_on_screen
+from agattn.sheet.latex import booktabs, comma_separated, latex, tables_on_screen
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "SCALAR", "UNSET", "ByKey", "Count", "Described",

@@ -29,12 +29,12 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.softmax import recovered_exactly
 from agattn.geometry.identifiability.virtual_weights import (
     generic_fiber,
     local_fiber,
     monomials_of_network,
     random_virtual_weights,
+    recovered_exactly,
     theorem_3_7_hypotheses,
     token_mixings,
 )

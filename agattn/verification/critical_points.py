@@ -58,13 +58,14 @@ from agattn.errors import (
 )
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of
 from agattn.geometry.critical_points.counts import (
+    MAX_OUT,
     CriticalPoints,
     CriticalSet,
     counts_by_elimination,
     counts_by_theorem,
+    generic_ed_degree,
     proved_of_general,
 )
-from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss, loss, turned
 from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite

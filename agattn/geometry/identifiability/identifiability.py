@@ -53,6 +53,13 @@ fiber may be larger than at general ones, and a rank at one point says less. Thr
 ...     print(answer["V"], answer["K^T Q"], sep="; ")
 V: locally up to a factor (proved); K^T Q: locally up to a factor (proved)
 V: locally (modular); K^T Q: nonidentifiable, 3 of 4 entries are free (proved)
+
+Neurons of bilinear layers: the products that a layer adds up, and where its function determines these.
+
+A bilinear layer is Σ_i D_i (g_i x)(u_i x), with rows g_i, u_i of G, U and columns D_i of D. So the function
+of the layer is the tensor Σ_i D_i ⊗ (g_iᵀu_i + u_iᵀg_i), and *neuron* i is one of its terms. The theorems on
+the page of proofs on bilinear layers say when general weights with one function have the same terms in
+another order: then they differ by two scales of each neuron, exchanges of g_i and u_i, and a permutation.
 """
 
 from __future__ import annotations
@@ -62,8 +69,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from math import log2
-from typing import Any, Literal
+from math import comb, log2
+from typing import Any, Literal, NamedTuple
 
 import flint
 import numpy as np
@@ -82,7 +89,7 @@ from agattn.algebra.residues import (
     random_residues,
     rational_number,
 )
-from agattn.architectures import Architecture, Jet, SingleLayer
+from agattn.architectures import Architecture, Bilinear, Jet, Network, SingleLayer
 from agattn.architectures.functions import WeightFunction, read_function, whole_array
 from agattn.architectures.layer import as_layer
 from agattn.architectures.model_file import STUDIED, Studied
@@ -101,8 +108,6 @@ from agattn.geometry.dimension.theorems import irreducible_fibers
 from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.families import MOST_PARAMETERS, ExactWeights, differential
 from agattn.geometry.identifiability.network_fibers import NetworkComponent, network_fiber, weights_of
-from agattn.geometry.identifiability.neurons import FEW_NEURONS, NEURONS, alone, neurons_determined, terms
-from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.symmetries import (
     MOST_EXPONENTS,
     MOST_GENERATORS,
@@ -115,6 +120,7 @@ from agattn.geometry.identifiability.symmetries import (
     prime_with_roots,
     proved_symmetries,
 )
+from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.weights import weights_of_layer
 from agattn.limits import limits, log, steps, takes
 from agattn.memory import allow
@@ -961,3 +967,63 @@ def _ratio(one: Residues, other: Residues, p: int) -> Fraction | None:
     at = np.unravel_index(int(np.flatnonzero(one)[0]), one.shape)
     c = int(other[at]) * pow(int(one[at]), -1, p) % p
     return rational_number(c, p) if c and (hadamard(one, np.float64(c), p) == other).all() else None
+
+
+#: The names of the theorems, and of the places in the documentation where their proofs are.
+NEURONS, FEW_NEURONS = "agattn.bilinear-neurons", "agattn.bilinear-few-neurons"
+
+
+class NeuronTerms(NamedTuple):
+    """Functions of the weights of a bilinear layer, as text.
+
+    Attributes:
+        layer: its number.
+        each: the term of every neuron.
+        total: their sum, twice the coefficients of the layer.
+    """
+
+    layer: str
+    each: str
+    total: str
+
+
+def terms(architecture: Architecture) -> list[NeuronTerms]:
+    """Of each bilinear layer of a network the terms of its neurons, and their sum.
+
+    >>> for text in terms(Network([Bilinear(2, 3)], dim=4))[0]:
+    ...     print(text)
+    1
+    D_1[:,i] ⊗ (G_1[i,:]^T U_1[i,:] + U_1[i,:]^T G_1[i,:])
+    sum_i D_1[:,i] ⊗ (G_1[i,:]^T U_1[i,:] + U_1[i,:]^T G_1[i,:])
+    """
+    listed = []
+    for step in architecture.places if isinstance(architecture, Network) else ():
+        if isinstance(step.layer, Bilinear):
+            G, U, D = (step.names[letter] for letter in "GUD")
+            each = f"{D}[:,i] ⊗ ({G}[i,:]^T {U}[i,:] + {U}[i,:]^T {G}[i,:])"
+            total = f"sum_i {each}" if step.layer.neurons > 1 else each
+            listed.append(NeuronTerms(step.label, each, total))
+    return listed
+
+
+def alone(architecture: Architecture) -> Bilinear | None:
+    """The bilinear layer that is all of a network; ``None`` of anything else."""
+    layers = architecture.layers if isinstance(architecture, Network) else ()
+    return layers[0] if len(layers) == 1 and isinstance(layers[0], Bilinear) else None
+
+
+def neurons_determined(architecture: Architecture) -> str | None:
+    """The theorem by which the function of general weights of one bilinear layer determines its neurons.
+
+    >>> for n, out in [(2, 2), (3, 3), (2, 1)]:
+    ...     print(neurons_determined(Network([Bilinear(n, out)], dim=4)))
+    agattn.bilinear-neurons
+    agattn.bilinear-few-neurons
+    None
+    """
+    if (layer := alone(architecture)) is None:
+        return None
+    d, n, out = architecture.input_shape[0], layer.neurons, layer.out
+    if out >= 2 and 2 * n <= d:
+        return NEURONS
+    return FEW_NEURONS if n == 1 or n <= min(out, comb(d - 1, 2)) else None

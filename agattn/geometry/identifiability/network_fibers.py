@@ -14,8 +14,9 @@ virtual weights; L is L_l.
   tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (fibers-proofs.md).
 - *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
 - *Collapsed*, of softmax networks: behind a layer that makes all tokens equal, all K_j and Q_j are free
-  (:mod:`agattn.geometry.identifiability.softmax`). Else a softmax network has no scalings, and of the other
-  families only what leaves M_i and L as they are. Its differential has at least the rank of that of a jet.
+  (:mod:`agattn.geometry.identifiability.virtual_weights`). Else a softmax network has no scalings, and of
+  the other families only what leaves M_i and L as they are. Its differential has at least the rank of that of
+  a jet.
 
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
 by :mod:`~agattn.geometry.identifiability.families`, and near the given weights the dimension is at most the
@@ -64,11 +65,14 @@ from agattn.geometry.identifiability.families import (
 )
 from agattn.geometry.identifiability.fibers import Fiber, factor_quadratic_form
 from agattn.geometry.identifiability.fibers import fiber as fiber_of_layer
-from agattn.geometry.identifiability.softmax import MOST_LAYERS, PREPRINT, first_collapsed, least_order
 from agattn.geometry.identifiability.symmetries import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.virtual_weights import (
+    MOST_LAYERS,
+    PREPRINT,
+    first_collapsed,
     is_covered,
     is_skew,
+    least_order,
     partial_products,
     vanishes,
     virtual_ranks,

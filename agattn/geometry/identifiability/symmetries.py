@@ -92,8 +92,13 @@ from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.first_order import changes_by_factors
-from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, applied, at_monomials, linear_symmetries
+from agattn.geometry.dimension.lie_algebra import (
+    MAX_TOKENS,
+    applied,
+    at_monomials,
+    changes_by_factors,
+    linear_symmetries,
+)
 from agattn.geometry.dimension.symmetries import known_groups, symmetry_matrices
 from agattn.geometry.identifiability.families import ExactWeights, prime_for
 from agattn.geometry.identifiability.weights import change_of_basis, inverse

@@ -34,8 +34,15 @@ from agattn.evidence import Evidence, weakest
 from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.singular_points.arguments import ArgumentName, Closure, Conclusion, Decision, Inquiry
-from agattn.geometry.singular_points.closures import ModelClosure, NetworkClosure
+from agattn.geometry.singular_points.arguments import (
+    ArgumentName,
+    Closure,
+    Conclusion,
+    Decision,
+    Inquiry,
+    ModelClosure,
+    NetworkClosure,
+)
 from agattn.geometry.singular_points.kinds import Kind, kinds
 from agattn.geometry.variety.coefficient_map import MOST_DEGREE
 from agattn.limits import limits, steps, takes
