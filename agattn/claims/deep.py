@@ -53,7 +53,7 @@ from agattn.claims.claim import (
 )
 from agattn.claims.network_dimension import NO_RANKS
 from agattn.evidence import weakest
-from agattn.geometry.closedness.limits import (
+from agattn.geometry.closedness.question import (
     LimitMap,
     LimitSet,
     ZeroKind,

@@ -50,7 +50,7 @@ from agattn.engines.msolve import solve
 from agattn.engines.run import run
 from agattn.errors import (
     DisagreementError,
-    EngineNotFoundError,
+    EngineError,
     InputError,
     TooLargeError,
     UndecidedError,
@@ -181,7 +181,7 @@ def installed(engine: str) -> Installation:
     """The engine of this name; for ``"auto"`` the first that is installed and counts."""
     *names, last = ORDER if engine == "auto" else (engine,)
     for name in names:
-        with suppress(EngineNotFoundError):
+        with suppress(EngineError):
             return locate(engine_named(name))
     return locate(engine_named(last))
 

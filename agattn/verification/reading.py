@@ -9,9 +9,8 @@ from typing import Any
 from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer
 from agattn.architectures.model_file import STUDIED, Studied
-from agattn.engines.reading import READERS, read_printed, script_words, written_by
-from agattn.engines.transcript import BEGIN, check_complete
-from agattn.engines.transcript import read as read_block
+from agattn.engines.reading import BEGIN, READERS, check_complete, read_printed, script_words, written_by
+from agattn.engines.reading import read as read_block
 from agattn.errors import InputError, TooLargeError, TranscriptError, UndecidedError
 from agattn.evidence import Evidence
 from agattn.files import read_text

@@ -33,7 +33,6 @@ from agattn.errors import (
     AgattnError,
     DisagreementError,
     EngineError,
-    EngineNotFoundError,
     EngineVariableError,
 )
 from agattn.evidence import Evidence, Status, Verdict
@@ -168,7 +167,7 @@ class _Work:
         for engine in ENGINES.values():
             try:
                 installations.append(locate(engine))
-            except EngineNotFoundError as error:
+            except EngineError as error:
                 misnamed = isinstance(error, EngineVariableError)
                 if self.engine == "all" and (misnamed or engine.proves):
                     raise

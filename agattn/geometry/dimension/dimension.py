@@ -13,14 +13,13 @@ rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra
 not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
 symmetries (:mod:`agattn.geometry.dimension.symmetries`), or for networks of any layers a space that they lie
 in, or the layers less the groups between them
-(:mod:`agattn.geometry.dimension.stacks`), whichever is less: all proved. Where that is not met either, the
+(:mod:`agattn.geometry.dimension.theorems`), whichever is less: all proved. Where that is not met either, the
 architecture is searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and the
 orbits of those that are proved take the place of the known ones'.
 
 *By a theorem.* Where the rank of a Jacobian would take long, a theorem may know the dimension, or the rank at
-special weights, at which the Jacobian falls apart (:mod:`agattn.geometry.dimension.theorems`), or both bounds
-of a network that is cut between its layers (:mod:`agattn.geometry.dimension.stacks`). Where a rank is at hand
-it is compared with these.
+special weights, at which the Jacobian falls apart, or both bounds of a network that is cut between its layers
+(:mod:`agattn.geometry.dimension.theorems`). Where a rank is at hand it is compared with these.
 
 *At any size.* Where no Jacobian can be taken and no theorem knows the dimension, the interval of two proved
 bounds is found: from below a network inside whose dimension is known
@@ -72,7 +71,7 @@ from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.errors import DisagreementError, InputError, TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import stacks, theorems
+from agattn.geometry.dimension import theorems
 from agattn.geometry.dimension.formulas import (
     Bound,
     bound_at_any_size,
@@ -163,7 +162,7 @@ def by_theorem(architecture: Architecture, bounds: Bounds) -> Bound | None:
 
 def by_stack(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The lower bound of a network that is cut between its layers, by a theorem."""
-    sides = None if bounds.exact else stacks.cut(architecture)
+    sides = None if bounds.exact else theorems.cut(architecture)
     return sides and sides[0]
 
 
@@ -231,7 +230,7 @@ def by_outputs(architecture: Architecture, bounds: Bounds) -> Bound | None:
 
 def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The dimensions of the layers, less those of the groups between them."""
-    sides = None if bounds.exact else stacks.cut(architecture)
+    sides = None if bounds.exact else theorems.cut(architecture)
     return sides and sides[1]
 
 

@@ -31,7 +31,7 @@ from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork
 from agattn.errors import InputError, TooLargeError, argument
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
+from agattn.geometry.closedness.question import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
 from agattn.geometry.singular_points.arguments import (
