@@ -10,7 +10,7 @@ Below, without softmax and positions: the theorem on stacks (:mod:`agattn.geomet
 at as many rows as the values of the layers can copy. The two bounds meet for heads with keys and values of
 their own and H·b = d. With a softmax or positions, if g sets of keys and values have g·b ≥ d, there are no
 latents and, without mask and softmax, a ≥ 2: at least the functions of the last layer, as the layers before
-it are a dominant map (the page on today's attention has the proof). """
+it are a dominant map (the page on today's attention has the proof)."""
 
 from __future__ import annotations
 

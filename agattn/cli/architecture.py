@@ -333,10 +333,8 @@ def _jet(architecture: Any, order: Any) -> Jet:
 
 def configured(options: Mapping[str, Any]) -> dict[str, Any]:
     """``--family`` and ``--ignore``, as :func:`agattn.from_config` takes them."""
-    return {
-        "family": options.get("family"),
-        "ignore": tuple(filter(None, (options.get("ignore") or "").split(","))),
-    }
+    ignored = (options.get("ignore") or "").split(",")
+    return {"family": options.get("family"), "ignore": tuple(filter(None, ignored))}
 
 
 def _model(name: str) -> Architecture:

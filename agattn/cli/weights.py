@@ -78,9 +78,8 @@ def classify(
     """
     from agattn.checkpoints.head_geometry import classify
 
-    table = classify(
-        list(files), tolerance=tolerance, ignore=configured({"ignore": ignore})["ignore"], **given
-    )
+    ignored = configured({"ignore": ignore})["ignore"]
+    table = classify(list(files), tolerance=tolerance, ignore=ignored, **given)
     document = table.as_json()
     rows = document["heads"]
     lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.heads)

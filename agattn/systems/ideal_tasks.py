@@ -269,9 +269,8 @@ def _rank_one_points(layer: SingleLayer) -> Iterator[list[Any]]:
     """Three points h ⊗ q ⊗ lm with integer coordinates."""
     random = np.random.default_rng(0)
     for _ in range(3):
-        h, q, l, m = (
-            random.integers(-9, 10, n).astype(object) for n in (layer.d_out, layer.d, layer.d, layer.d)
-        )
+        h = random.integers(-9, 10, layer.d_out).astype(object)
+        q, l, m = (random.integers(-9, 10, layer.d).astype(object) for _ in range(3))
         yield [
             h[c - 1] * q[b - 1] * (l[i - 1] * m[k - 1] + (i != k) * l[k - 1] * m[i - 1])
             for c, b, i, k in coordinates(layer)

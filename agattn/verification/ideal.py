@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from agattn.architectures import Architecture, as_layer, one_layer
 from agattn.architectures.model_file import STUDIED, Studied
@@ -187,11 +188,10 @@ def hilbert_function(
     >>> ag.hilbert_function(ag.SingleLayer(2, 1), 5)
     Hilbert function of M(2,1,2): 1, 6, 21, 56, 125, 246 (proved)
     """
-    found = ideal(
-        architecture, max_degree, engine, workers=workers, characteristic=characteristic, memory=memory
-    )
-    values = tuple(found.hilbert_function(n) for n in range(found.max_degree + 1))
-    return HilbertFunction(architecture, values, weakest(piece.evidence for piece in found.degrees))
+    asked = partial(ideal, workers=workers, characteristic=characteristic, memory=memory)
+    whole = asked(architecture, max_degree, engine)
+    values = tuple(whole.hilbert_function(n) for n in range(whole.max_degree + 1))
+    return HilbertFunction(architecture, values, weakest(piece.evidence for piece in whole.degrees))
 
 
 def _ideal_of_stratum(given: Architecture, ranks: Sequence[int], max_degree: int) -> Ideal:

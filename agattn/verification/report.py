@@ -153,9 +153,8 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         lines += [f"{v.claim}: {v.witness}." for v in shown]
         lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
         lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]
-        computed = [
-            f"Computed by {', '.join(self.engines) or 'exact linear algebra'} in {self.seconds:.1f} s."
-        ]
+        by = ", ".join(self.engines) or "exact linear algebra"
+        computed = [f"Computed by {by} in {self.seconds:.1f} s."]
         if self.engines:
             computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
         computed += [self.idle] if self.idle else []

@@ -24,7 +24,9 @@ these monomials proves it.
 Blocks(places=((0, 1),), degrees=(3,), contains=(3,))
 >>> closed_image([s**2, s * t]) is None                              # zero at s = 0
 True
->>> from agattn.architectures import DeepNetwork, SingleLayer
+>>> from agattn.algebra.scalars import fraction_matrix
+from agattn.algebra.scalars import fraction_matrix
+from agattn.architectures import DeepNetwork, SingleLayer
 >>> print(is_closed_set(SingleLayer(2, 1)).sentence)
 M is closed (proved). φ = 0 only where A = 0 or V = 0, so M is the cone over a compact set.
 >>> found = is_closed_set(DeepNetwork((2, 2, 1), (2, 2), t=2))
@@ -70,7 +72,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, RingArithmetic
-from agattn.algebra.echelon import echelon, fraction, kernel_basis, rational_matrix, rational_rank
+from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Exponents, Polynomial
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
 from agattn.architectures import Architecture, DeepNetwork
@@ -541,12 +543,10 @@ def _divisions(exponents: list[Exponents]) -> Iterator[tuple[Places, ...]]:
     if not basis or 2 ** len(basis) > MOST_VECTORS:
         return
     reduced, pivots = echelon(rational_matrix(basis, len(occurring)))
-    table = [[fraction(reduced[r, j]) for j in range(len(occurring))] for r in range(len(pivots))]
+    table = fraction_matrix(reduced)[: len(pivots)]
     candidates = []
     for chosen in itertools.product((0, 1), repeat=len(pivots)):
-        vector = [
-            sum(row[j] for c, row in zip(chosen, table, strict=True) if c) for j in range(len(occurring))
-        ]
+        vector = (np.array(chosen, dtype=object) @ table).tolist()
         if any(vector) and set(vector) <= {0, 1}:
             candidates.append(frozenset(i for i, x in zip(occurring, vector, strict=True) if x))
     least = [block for block in candidates if not any(other < block for other in candidates)]
@@ -611,11 +611,7 @@ def _contains(
 
 def _monomials(size: int, blocks: tuple[Places, ...], multidegree: tuple[int, ...]) -> Iterator[Exponents]:
     """The exponents of all monomials of a multidegree."""
-    each = (
-        itertools.combinations_with_replacement(block, n)
-        for block, n in zip(blocks, multidegree, strict=True)
-    )
-    for chosen in itertools.product(*each):
+    for chosen in itertools.product(*map(itertools.combinations_with_replacement, blocks, multidegree)):
         exponents = [0] * size
         for i in itertools.chain(*chosen):
             exponents[i] += 1

@@ -165,9 +165,8 @@ class Chart:
     def _full(self) -> tuple[tuple[tuple[Array, int], ...], ...]:
         """A point is in the part parametrized iff of each group one matrix has at least its rank there."""
         if self.is_pair:
-            return tuple(
-                ((np.atleast_2d(self.factors[name]), n),) for name, n in (("h", 1), ("q", 1), ("S", 2))
-            )
+            pairs = zip("hqS", (1, 1, 2), strict=True)
+            return tuple(((np.atleast_2d(self.factors[name]), rank),) for name, rank in pairs)
         V, K, Q = (self.factors[name] for name in ("V", "K", "Q"))
         ranks = self.stratum
         if not self.regular:

@@ -568,6 +568,5 @@ def counts_by_elimination(loss: Loss, smooth: bool = False) -> CriticalPoints | 
         if (number := number_by_elimination(loss, stratum)) is None:
             return None
         parts[stratum or open_stratum(layer)] = CriticalSet(0 if number else -1, number)
-    return CriticalPoints(
-        loss, parts, (0,), ELIMINATION, ELIMINATION, proofs=dict.fromkeys(parts, ELIMINATION)
-    )
+    proofs = dict.fromkeys(parts, ELIMINATION)
+    return CriticalPoints(loss, parts, (0,), ELIMINATION, ELIMINATION, proofs=proofs)

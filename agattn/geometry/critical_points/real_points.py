@@ -572,9 +572,8 @@ class NearbyCriticalPoint(Result, eq=False):
         leaves = [many(self.index, "keep", f"the rank of A at {self.rank}")] * bool(self.index)
         if self.point.stratum.r_a < self.rank:  # A is free, and of a rank that is not known
             leaves = [f"{self.index} direction{'s' * (self.index != 1)} of A and V"] * bool(self.index)
-        leaves += [many(self.escapes, "raise", f"the rank of A, at rate {self.rate:.4g}")] * bool(
-            self.escapes
-        )
+        if self.escapes:
+            leaves.append(many(self.escapes, "raise", f"the rank of A, at rate {self.rate:.4g}"))
         flow = f"the loss falls in {' and in '.join(leaves)}" if leaves else "no way out is proved"
         flow = "a local minimum" if self.is_local_minimum else flow
         return f"at relative distance at most {self.distance:.2g}: {self.point}; {flow}"

@@ -101,9 +101,7 @@ class ContactSpectrum(Result, name="spectrum", eq=False):
         notes = [Note(f"{kernel} {how}")]
         network = self.architecture.as_network()
         if network is not None and network.t == 1 and not network.is_lightning:
-            notes.append(
-                Note("With one token all weights of attention are 1: keys and queries play no part.")
-            )
+            notes += [Note("With one token all weights of attention are 1: keys and queries play no part.")]
         return Sheet(title, (Table(title, tuple(headings), tuple(rows)), *notes))
 
 

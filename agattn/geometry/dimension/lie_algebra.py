@@ -840,9 +840,8 @@ class _Pair:
                 change = _sum(change, _product(self.value, other.change, spend))
             return _Pair(None, change, self.arithmetic, lambda: _product(self.value, other.value, spend))
         number: _Polynomial = {(): _exact(other)} if other else {}
-        return _Pair(
-            _product(self.value, number, spend), _product(self.change, number, spend), self.arithmetic
-        )
+        value, change = (_product(f, number, spend) for f in (self.value, self.change))
+        return _Pair(value, change, self.arithmetic)
 
     def __pow__(self, exponent: int) -> Any:
         return prod([self] * exponent) if exponent else 1

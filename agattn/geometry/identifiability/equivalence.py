@@ -193,9 +193,8 @@ class Equivalence(Result, name="equivalent", eq=False):
     def of_head(self) -> HeadEquivalence:
         """What it says of one head, beside the fiber of that head."""
         component, s, C = (self.only.component, self.only.s, self.only.C) if self.only else (None, None, None)
-        return HeadEquivalence(
-            self.equal, component, s, C, self.X, self.difference, self.relative, self.evidence
-        )
+        functions = self.X, self.difference, self.relative, self.evidence
+        return HeadEquivalence(self.equal, component, s, C, *functions)
 
 
 def _rows(M: Array) -> str:
@@ -282,7 +281,7 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
             return Equivalence(True, Evidence.PROVED, None, str(related), Relations(((related,),), ()))
         apart = _separating_input(first, second)
         assert apart is not None  # the functions differ
-        return _different(Evidence.PROVED, None, *apart)
+        return _different(Evidence.PROVED, None, apart)
     if first.is_zero or second.is_zero:
         relative = 0.0 if first.is_zero and second.is_zero else np.inf
     else:
@@ -294,7 +293,7 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
         return Equivalence(True, Evidence.NUMERICAL, relative, str(related), symmetry, distance=farther)
     apart = _separating_input(first, second)
     if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
-        return _different(Evidence.NUMERICAL, relative, *apart).replace(distance=farther)
+        return _different(Evidence.NUMERICAL, relative, apart).replace(distance=farther)
     if relative <= tolerance < near / SAFE:
         reason = (
             f"the functions differ by less than {tolerance:.3g}, and the weights are not related within it"
@@ -326,9 +325,8 @@ def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tupl
     return distance, HeadRelation(0, 0, component.name, s, C)
 
 
-def _different(
-    evidence: Evidence, relative: float | None, X: Array, entry: tuple[int, int], by: Any
-) -> Equivalence:
+def _different(evidence: Evidence, relative: float | None, apart: Difference) -> Equivalence:
+    X, entry, by = apart
     at = f"X = {_rows(X)}" if X.size <= 16 and is_exact(X) else f"one input X, {len(X)} × {X.shape[1]},"
     reason = f"the outputs at {at} differ by {by} in entry ({entry[0] + 1}, {entry[1] + 1})"
     return Equivalence(False, evidence, relative, reason, X=X, place=entry, difference=by)
@@ -364,7 +362,7 @@ def _heads_and_layers(first: Network, second: Network, tolerance: float) -> Equi
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
     if apart is not None and (exact or (relative >= SAFE * tolerance and not symmetry)):
         size = None if exact else relative
-        return _different(evidence, size, *apart).replace(distance=size)
+        return _different(evidence, size, apart).replace(distance=size)
     if exact:
         if same is False:
             raise InputError(

@@ -360,9 +360,7 @@ class Identifiability(Result, name="identifiability"):
             if rows
         ]
         lines = [f"{row.name}: up to {row.extent}" for row in self.rows if "each" in row.extent]
-        lines += [
-            f"{f.name}: {f.expression}" for f in self.functions if f.name.startswith("neurons of layer")
-        ]
+        lines += [f"{f.name}: {f.expression}" for f in self.functions if f.name.startswith("neurons of ")]
         lines += [str(factor) for factor in self.common_factors]
         lines += [f"finite symmetries: {symmetry}" for symmetry in self.symmetries.discrete]
         if self.theorem:
@@ -920,9 +918,7 @@ def proved_if(is_proved: bool) -> Evidence:
     return Evidence.PROVED if is_proved else Evidence.MODULAR
 
 
-def _change(
-    before: Residues, after: Residues, symmetry: DiscreteSymmetry, by: Factors | None, p: int
-) -> UpTo:
+def _change(before: Residues, after: Residues, group: DiscreteSymmetry, by: Factors | None, p: int) -> UpTo:
     """How a finite symmetry changes values; ``None`` if not, or by factors that are free in any case."""
     if by is not None:
         first = np.unique(by.blocks, return_index=True)[1][by.blocks]
@@ -930,10 +926,10 @@ def _change(
             return None
     elif (before == after).all():
         return None
-    if symmetry.name in ("permutations", "exchanges"):
-        return "permutation" if symmetry.name == "permutations" else "exchange"
+    if group.name in ("permutations", "exchanges"):
+        return "permutation" if group.name == "permutations" else "exchange"
     is_sign = bool(((before == after) | ((before + after) % p == 0)).all())
-    return "sign" if is_sign or symmetry.name == "reflections" else "root"
+    return "sign" if is_sign or group.name == "reflections" else "root"
 
 
 def common_factors(

@@ -615,6 +615,10 @@ def _in_words(parts: Iterable[Directions]) -> str:
     return "; ".join(words[part.name].format(i=part.layer) for part in parts) or "the orbit"
 
 
+#: Arrays of a layer, and vectors of weights along which they may be moved.
+Linear = tuple[dict[str, Array], list[Vector]]
+
+
 class _Layers:
     """One head in each layer, as exact matrices, with what they make of the tokens."""
 
@@ -760,9 +764,7 @@ class _Layers:
             for i in range(1, j):
                 yield self._free(f"rk A_{i} ≤ 1, A_{j} skew", {i: self._low(i, 1), j: self._skew(j)})
 
-    def _free(
-        self, name: str, parts: Mapping[int, tuple[dict[str, Array], list[Vector]]]
-    ) -> NetworkComponent:
+    def _free(self, name: str, parts: Mapping[int, Linear]) -> NetworkComponent:
         """Weights where some arrays of layers lie in linear spaces through these, and all else is free."""
         fixed = {x: array for arrays, _ in parts.values() for x, array in arrays.items()}
         at = ExactWeights(self.network, self.at.exact() | fixed)
@@ -772,7 +774,7 @@ class _Layers:
         through = at.vector == self.at.vector
         return NetworkComponent(name, f"{name}, all else free", at, spaces, free, dimension, through)
 
-    def _low(self, i: int, rank: int) -> tuple[dict[str, Array], list[Vector]]:
+    def _low(self, i: int, rank: int) -> Linear:
         """K, Q with KᵀQ of this rank at most, 0 or 1, and a linear space of such through them.
 
         The columns of K lie in S and those of Q in T, spaces of vectors with a pairing of this rank.
@@ -794,7 +796,7 @@ class _Layers:
         of_k, of_q = (self.at.vectors_of(f"{x}_{i}", _products(of, rows)) for x, of in (("K", S), ("Q", T)))
         return {f"K_{i}": K, f"Q_{i}": Q}, of_k + of_q
 
-    def _skew(self, j: int) -> tuple[dict[str, Array], list[Vector]]:
+    def _skew(self, j: int) -> Linear:
         """K, Q with KᵀQ skew, and the linear space of the Q that go with this K."""
         K, Q = self.K[j - 1], self.Q[j - 1]
         if not is_skew(self.A[j - 1]):
@@ -802,9 +804,8 @@ class _Layers:
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
         identity = np.eye(K.shape[1], dtype=int).astype(object)
-        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(
-            f"Q_{j}", _kernel(pairing(K, identity, skew=True))
-        )
+        queries = _kernel(pairing(K, identity, skew=True))
+        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(f"Q_{j}", queries)
 
 
 def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:

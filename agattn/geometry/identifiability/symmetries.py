@@ -286,6 +286,8 @@ def _is_short(f: WeightFunction) -> bool:
 
 
 Arrays = Mapping[str, Array]
+#: Weights to which symmetries are applied one after the other.
+Moving = dict[str, Array]
 #: Exponents of more entries are not searched for roots of unity.
 MOST_EXPONENTS = 200
 #: A prime with roots of unity of so large an order is found in seconds.
@@ -428,11 +430,9 @@ def _exchanges(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
 
 def _exchanged(one: str, other: str, arrays: Arrays, p: int) -> dict[str, Array]:
     """The arrays with the first row of one and that of another exchanged."""
-    first, second = arrays[one], arrays[other]
-    rows = (
-        np.concatenate([b[..., :1, :], a[..., 1:, :]], axis=-2) for a, b in ((first, second), (second, first))
-    )
-    return {**arrays, **dict(zip((one, other), rows, strict=True))}
+    pairs = ((one, arrays[one], arrays[other]), (other, arrays[other], arrays[one]))
+    rows = {x: np.concatenate([b[..., :1, :], a[..., 1:, :]], axis=-2) for x, a, b in pairs}
+    return {**arrays, **rows}
 
 
 def _permuted(nodes: frozenset[Node], order: Sequence[int], arrays: Arrays, p: int) -> dict[str, Array]:
@@ -645,7 +645,7 @@ def _in_order(architecture: Architecture) -> Iterator[tuple[str, list[Symmetry],
         yield label, inside, [s for s in own if s not in inside]
 
 
-def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:
+def _heads(label: str, arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Permute the heads of a layer so that each KᵀQ is a multiple of the one it must become."""
     names = tuple(name for name in arrays if _label(name) == label and arrays[name].ndim == 3)
     K, Q = f"K_{label}", f"Q_{label}"
@@ -662,9 +662,7 @@ def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> li
     return [SymmetryStep("heads", names, tuple(i + 1 for i in order))]
 
 
-def _products(
-    architecture: Architecture, label: str, arrays: dict[str, Array], target: dict[str, Array]
-) -> list[SymmetryStep]:
+def _products(architecture: Architecture, label: str, arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Put the neurons of a bilinear layer in order, exchange their two forms, and scale these."""
     places = architecture.places if isinstance(architecture, Network) else ()
     if not any(step.label == label and isinstance(step.layer, Bilinear) for step in places):
@@ -697,9 +695,7 @@ def _products(
     return steps
 
 
-def _neurons(
-    group: Sequence[Symmetry], arrays: dict[str, Array], target: dict[str, Array]
-) -> list[SymmetryStep]:
+def _neurons(group: Sequence[Symmetry], arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Permute neurons and scale them, so that what comes into each is what must."""
 
     def incoming(given: dict[str, Array]) -> list[Array]:
@@ -746,7 +742,7 @@ def _ratio(of: Array, to: Array) -> Fraction | None:
     return s if s and (of * s == to).all() else None
 
 
-def _matrix(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Array]) -> Array | None:
+def _matrix(symmetry: Symmetry, arrays: Moving, target: Moving) -> Array | None:
     """The element of GL(n) that makes a part what it must be, or for some entries of the first part alone.
 
     Another group may act on the first part, too: GL(s) mixes all Q of a group of heads; GL(a) is told by K.
@@ -762,7 +758,7 @@ def _matrix(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Arra
     return element
 
 
-def _element(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:
+def _element(symmetry: Symmetry, arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Apply the element of a group that makes its first part what it must be, if there is exactly one."""
     acted = _first(symmetry)
     part, wanted = (given[acted.parameter][acted.index] for given in (arrays, target))

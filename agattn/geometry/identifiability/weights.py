@@ -197,9 +197,8 @@ def _rank(M: Array, stored: float, tolerance: float | None) -> RankDecision:
     if is_exact(M):
         return decide_rank(M)
     sigma = np.linalg.svd(scaled(M)[0], compute_uv=False)
-    return decide_from_singular_values(
-        sigma, relative_to_largest(sigma, stored) if tolerance is None else tolerance
-    )
+    least = relative_to_largest(sigma, stored) if tolerance is None else tolerance
+    return decide_from_singular_values(sigma, least)
 
 
 def relative_to_largest(sigma: Array, tolerance: float) -> float:

@@ -227,10 +227,8 @@ def within(known: Dimension, source: CoefficientMap | None) -> tuple[Dimension, 
         return known, False
     count = len(source.coordinates)
     if count < known.upper_bound:
-        evidence = Evidence.PROVED if count == known.lower_bound else known.evidence
-        known = known.replace(
-            upper_bound=count, upper_bound_reason="the number of coordinates", evidence=evidence
-        )
+        how = Evidence.PROVED if count == known.lower_bound else known.evidence
+        known = known.replace(upper_bound=count, upper_bound_reason="the number of coordinates", evidence=how)
     return known, known.lower_bound == count
 
 

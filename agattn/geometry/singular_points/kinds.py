@@ -279,10 +279,8 @@ class _Catalogue:
             [(_padded(B, d, B.shape[1]), _padded(C, C.shape[0], d)) for B, C in layer]
             for layer, d in zip(heads_A, self.network.dims, strict=False)
         ]
-        given = _Matrices(
-            self.network, sized, [[V.get(i, layer[0]), *layer[1:]] for i, layer in enumerate(self.V)]
-        )
-        return Kind(name, self.network, tuple(given.preimages()))
+        heads_V = [[V.get(i, layer[0]), *layer[1:]] for i, layer in enumerate(self.V)]
+        return Kind(name, self.network, tuple(_Matrices(self.network, sized, heads_V).preimages()))
 
     def types(self, i: int) -> Iterator[tuple[str, Factors]]:
         """What M_{i+1} may be: its name, and the matrix."""
