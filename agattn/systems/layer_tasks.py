@@ -397,10 +397,8 @@ def _check_fibers(answer: Answer) -> None:
     for point in answer.problem.points:
         escapes, length, number = answer.at(point.label, "escapes", "length", "points")
         between(0, f"the value of escapes@{point.label}", escapes, 1)
-        demand(
-            1 - escapes <= number <= length,
-            f"the fiber at {point.label} cannot have {number} points and length {length}",
-        )
+        fault = f"the fiber at {point.label} cannot have {number} points and length {length}"
+        demand(1 - escapes <= number <= length, fault)
 
 
 FIBERS = layer_task(
@@ -572,10 +570,7 @@ TANGENT_CONE = layer_task(
 
 
 GENERIC_RANK = Task(
-    "generic-rank",
-    "the generic rank",
-    SingleLayer,
-    lambda layer: dimension(layer, force=True).lower_bound,
+    "generic-rank", "the generic rank", SingleLayer, lambda layer: dimension(layer, force=True).lower_bound
 )
 
 

@@ -155,11 +155,8 @@ def _ideal_data(
             f"no positive degrees of the parameters make {architecture} homogeneous, so the equations up"
             f" to a degree cannot be found by themselves; leave out {argument('max_degree')}"
         )
-    return data | {
-        "max_degree": max_degree,
-        "bound": max_degree * max(data["degrees"]),
-        "to": f" to degree {max_degree}",
-    }
+    bound, to = max_degree * max(data["degrees"]), f" to degree {max_degree}"
+    return data | {"max_degree": max_degree, "bound": bound, "to": to}
 
 
 def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ...]:
@@ -375,10 +372,8 @@ def _check_critical_locus(answer: Answer) -> None:
     least = max(0, n - (n - r + 1) * (N - r + 1)) if there else -1
     between(least, "the dimension of the locus", dim, n - 1 if answer.problem.is_exact else n)
     between(n - dim, "the codimension", integers["codimension"], n - dim)
-    demand(
-        degree >= 0 and (degree > 0) == (dim >= 0),
-        f"the degree of the locus is {degree}, and its dimension {dim}",
-    )
+    fault = f"the degree of the locus is {degree}, and its dimension {dim}"
+    demand(degree >= 0 and (degree > 0) == (dim >= 0), fault)
 
 
 CRITICAL = model_task(

@@ -24,9 +24,7 @@ these monomials proves it.
 Blocks(places=((0, 1),), degrees=(3,), contains=(3,))
 >>> closed_image([s**2, s * t]) is None                              # zero at s = 0
 True
->>> from agattn.algebra.scalars import fraction_matrix
-from agattn.algebra.scalars import fraction_matrix
-from agattn.architectures import DeepNetwork, SingleLayer
+>>> from agattn.architectures import DeepNetwork, SingleLayer
 >>> print(is_closed_set(SingleLayer(2, 1)).sentence)
 M is closed (proved). φ = 0 only where A = 0 or V = 0, so M is the cone over a compact set.
 >>> found = is_closed_set(DeepNetwork((2, 2, 1), (2, 2), t=2))
@@ -75,6 +73,7 @@ from agattn.algebra.arithmetic import Arithmetic, Array, ModularArithmetic, Ring
 from agattn.algebra.echelon import echelon, kernel_basis, rational_matrix, rational_rank
 from agattn.algebra.polynomial import Exponents, Polynomial
 from agattn.algebra.residues import RowSpace, random_prime, random_residues
+from agattn.algebra.scalars import fraction_matrix
 from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.symmetry import Symmetry
 from agattn.errors import InputError

@@ -143,11 +143,7 @@ class Chart:
 
     def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
         """Matrices of polynomials at a point of balls."""
-        values = (evaluate(list(matrix.ravel()), point) for matrix in matrices)
-        return [
-            np.array(numbers, dtype=object).reshape(matrix.shape)
-            for numbers, matrix in zip(values, matrices, strict=True)
-        ]
+        return [np.array(evaluate(list(M.ravel()), point), dtype=object).reshape(M.shape) for M in matrices]
 
     @property
     def avoided(self) -> Polynomial | None:

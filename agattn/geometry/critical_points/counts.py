@@ -260,11 +260,9 @@ def _kernels(layer: SingleLayer, size: int) -> Iterator[FixedPoint]:
     """(A, k ∈ K, h) with K in the kernel of M_A of this dimension, and h isotropic: for d' = 2 one of two."""
     rows, columns, kernel, outputs = _weights(layer.d, layer.d, layer.d, 3)
     indices = range(layer.d)
-    isotropic = (
-        [([], [], 0)]
-        if layer.d_out == 2
-        else [(_others(outputs, n), [-2 * x], x) for n, x in enumerate(outputs)]
-    )
+    isotropic: list[tuple[list[int], list[int], int]] = [([], [], 0)]
+    if layer.d_out > 2:
+        isotropic = [(_others(outputs, n), [-2 * x], x) for n, x in enumerate(outputs)]
     for K in combinations(indices, size):
         flag = [kernel[j] - kernel[i] for i in K for j in indices if j not in K]
         pairs = {tuple(sorted((i, j))) for i in K for j in indices}

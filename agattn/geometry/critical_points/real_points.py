@@ -401,10 +401,7 @@ class CriticalEquations:
             if zero is None or not self.chart.is_inside(zero.point):
                 continue
             conjugate = [flint.acb(x.real, -x.imag) for x in zero.point]
-            if not any(
-                all(x.overlaps(y) for x, y in zip(zero.point, other, strict=True))
-                for other in [*proved, conjugate]
-            ):
+            if not any(all(map(flint.acb.overlaps, zero.point, other)) for other in [*proved, conjugate]):
                 proved += [zero.point, conjugate]
         return len(proved)
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import flint
 import numpy as np
+from numpy.random import Generator
 
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import Residues, random_prime, random_residues
@@ -191,9 +192,7 @@ def _is_small(name: str) -> bool:
     return name.startswith(("K_", "Q_"))
 
 
-def _jacobian_series(
-    network: DeepNetwork, last: int, rows: int, p: int, generator: np.random.Generator
-) -> Residues:
+def _jacobian_series(network: DeepNetwork, last: int, rows: int, p: int, generator: Generator) -> Residues:
     """J(s) modulo s^(last + 1), as (last + 1, rows, parameters): one random cotangent at each of many inputs.
 
     With K = sU the derivative by K is that by U, divided by s.
@@ -277,7 +276,7 @@ class ScaledWeights:
         generator: of all of them. Weights are floats, which are exact rational numbers.
     """
 
-    def __init__(self, network: DeepNetwork, rows: int, generator: np.random.Generator) -> None:
+    def __init__(self, network: DeepNetwork, rows: int, generator: Generator) -> None:
         self.network = network
         self._drawn = {name: generator.standard_normal(shape) for name, shape in network.shapes.items()}
         self._X = generator.standard_normal((rows, *network.input_shape))
@@ -288,10 +287,8 @@ class ScaledWeights:
         bits = int(digits * 3.33) + 16
         with flint.ctx.workprec(bits):
             s = flint.arb(2) ** -n
-            theta = {
-                name: to_balls(array) * s if _is_small(name) else to_balls(array)
-                for name, array in self._drawn.items()
-            }
+            drawn = ((name, to_balls(array)) for name, array in self._drawn.items())
+            theta = {name: array * s if _is_small(name) else array for name, array in drawn}
             X, cotangents = to_balls(self._X), to_balls(self._cotangents)
             J = jacobian(self.network, theta, X, BallArithmetic(), cotangents)
         return singular_values(J, bits)
@@ -304,9 +301,7 @@ class ScaledWeights:
         return values.tolist(), float(values[0] * max(J.shape) * np.finfo(float).eps)
 
 
-def _slopes(
-    network: DeepNetwork, digits: int, rows: int, largest: int, generator: np.random.Generator
-) -> list[float]:
+def _slopes(network: DeepNetwork, digits: int, rows: int, largest: int, generator: Generator) -> list[float]:
     """log₂ σ(2s)/σ(s) of the singular values at a small s, the largest first, in so many digits."""
     bits = int(digits * 3.33) + 16
     # Singular values of the largest order β are about s^β: s is chosen so that half of the digits are left.

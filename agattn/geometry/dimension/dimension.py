@@ -657,9 +657,8 @@ def _layer(layer: Layer, width: int, heads: int, tokens: int, biases: bool) -> L
         return Skip(tuple(_layer(one, width, heads, tokens, biases) for one in layer.layer))
     limits = {"out": width, "rank": width, "value_rank": width, "channels": width, "heads": heads}
     limits["neurons"] = 2 * width
-    changed: dict[str, Any] = {
-        name: min(size, most) for name, most in limits.items() if (size := getattr(layer, name, None))
-    }
+    sizes = {name: getattr(layer, name, None) for name in limits}
+    changed: dict[str, Any] = {name: min(size, limits[name]) for name, size in sizes.items() if size}
     if getattr(layer, "bias", False):
         changed["bias"] = biases
     if isinstance(layer, Perceptron):

@@ -115,8 +115,7 @@ _POINTS = 4
 
 
 _ENTRIES = Written(
-    list[tuple[Count, Count, str]],
-    lambda matrix: [[i, j, str(x)] for (i, j), x in sorted(matrix.items())],
+    list[tuple[Count, Count, str]], lambda matrix: [[i, j, str(x)] for (i, j), x in sorted(matrix.items())]
 )
 
 
@@ -656,13 +655,9 @@ def _changes_by(
         out = function.evaluate(arithmetic, parameters, _array(inputs, shape))
     except _TooLongError:
         return False
-    pairs = (
-        x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, arithmetic)
-        for x in np.asarray(out).flat
-    )
     left = (
         _sum(pair.change, pair.value, -factor * scale) if factor else pair.change
-        for pair, factor in zip(pairs, factors, strict=False)
+        for pair, factor in zip(arithmetic.pairs(np.asarray(out)), factors, strict=False)
         if factor is not None
     )
     return arithmetic.most >= 0 and not any(left)
@@ -729,7 +724,7 @@ class _FirstOrder(RingArithmetic):
             raise _TooLongError
         if self.is_lazy:
             return a
-        pairs = [x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, self) for x in a.flat]
+        pairs = self.pairs(a)
         if longer_than is None or all(len(pair.value) <= longer_than for pair in pairs):
             return a
         if self.kept and any(sum(s in self.kept for s in m) == 1 for pair in pairs for m in pair.value):
@@ -741,6 +736,10 @@ class _FirstOrder(RingArithmetic):
             return a
         new = zip(values, changes, strict=True)
         return _array([_Pair(value or {}, change or {}, self) for value, change in new], a.shape)
+
+    def pairs(self, a: Array) -> list[_Pair]:
+        """The entries of an array; numbers do not change."""
+        return [x if isinstance(x, _Pair) else _Pair({(): x} if x else {}, {}, self) for x in a.flat]
 
     def spend(self, products: int) -> bool:
         """Count products of terms, and say whether they may still be made."""

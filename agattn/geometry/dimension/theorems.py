@@ -473,12 +473,8 @@ def by_supports(architecture: Architecture) -> Bound | None:
 def by_theorem(architecture: Architecture) -> Bound | None:
     """The first theorem that says what the dimension of an architecture is, or ``None``."""
     network = architecture.as_network()
-    return (
-        (network and one_head(network))
-        or by_products(architecture)
-        or by_supports(architecture)
-        or by_layer(architecture)
-    )
+    known = network and one_head(network)
+    return known or by_products(architecture) or by_supports(architecture) or by_layer(architecture)
 
 
 def by_products(architecture: Architecture) -> Bound | None:

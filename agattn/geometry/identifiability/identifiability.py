@@ -440,9 +440,8 @@ def identifiability(
     for f, is_array in steps(asked, len(asked), lambda row: row[0].text):
         row = study.decided(f, answers.movement(f), answers)
         if not is_array:
-            row = DeterminedFunction(
-                **structs.asdict(row) | {"name": names.get(f.text, row.name)}, expression=f.text
-            )
+            named = structs.asdict(row) | {"name": names.get(f.text, row.name)}
+            row = DeterminedFunction(**named, expression=f.text)
         rows.append((f, row))
     evidences = [study.fiber_evidence, *(e for _, row in rows for e in (row.evidence, row.free_evidence))]
     modular = sum(evidence is Evidence.MODULAR for evidence in evidences)

@@ -811,13 +811,9 @@ class _Layers:
 def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
     """Equations for the entries of B, row by row: NᵀBL is skew, or 0."""
     table = np.multiply.outer(N, L).transpose(1, 3, 0, 2)  # of the pairing: entry (x, y) by (r, s)
-    d = N.shape[1]
-    rows = [
-        (table[x, y] + table[y, x] if skew else table[x, y]).ravel()
-        for x in range(d)
-        for y in range(x if skew else 0, d)
-    ]
-    return flint_matrix(np.array(rows))
+    if skew:
+        table = (table + table.swapaxes(0, 1))[np.triu_indices(N.shape[1])]
+    return flint_matrix(table.reshape(-1, len(N) * len(L)))
 
 
 def _kernel(matrix: flint.fmpq_mat) -> list[Array]:

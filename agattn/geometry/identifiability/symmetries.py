@@ -166,9 +166,7 @@ class SymmetryFields:
             kept = nonzero_minor(self.tangents(self.points[0]), self.p).rows
             self.matrices = [self.matrices[k] for k in kept]
         self.tangents_at_points = [self.tangents(theta) for theta in self.points]
-        self.rank = (
-            RowSpace(architecture.parameters, self.p).add(self.tangents_at_points[0]) if self.matrices else 0
-        )
+        self.rank = RowSpace(architecture.parameters, self.p).add(self.tangents_at_points[0])
 
     def tangents(self, theta: Residues) -> Residues:
         """The vectors Bθ modulo the prime, (matrices, parameters)."""
@@ -454,9 +452,8 @@ def _roots(
     rows = (row for equation in record.equations for row in exponents.rows(*equation))
     distinct = {tuple(sorted(row.items())) for row in rows if row}
     matrix = [[int(dict(row).get(u, 0)) for u in range(count)] for row in sorted(distinct)]
-    yield from _groups_of_roots(
-        exponents, matrix, [_center(exponents, cut) for cut in cut_axes if cut.is_orthogonal]
-    )
+    centers = [_center(exponents, cut) for cut in cut_axes if cut.is_orthogonal]
+    yield from _groups_of_roots(exponents, matrix, centers)
 
 
 def _roots_of_entries(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
@@ -699,10 +696,8 @@ def _neurons(group: Sequence[Symmetry], arrays: Moving, target: Moving) -> list[
     """Permute neurons and scale them, so that what comes into each is what must."""
 
     def incoming(given: dict[str, Array]) -> list[Array]:
-        return [
-            np.concatenate([given[a.parameter][a.index].ravel() for a in neuron.on if a.weight > 0])
-            for neuron in group
-        ]
+        parts = ([given[a.parameter][a.index].ravel() for a in neuron.on if a.weight > 0] for neuron in group)
+        return list(map(np.concatenate, parts))
 
     lines, wanted = incoming(arrays), incoming(target)
     order = _matched(lines, wanted)

@@ -146,11 +146,8 @@ class _Matrices:
     def preimages(self) -> Iterator[dict[str, Array]]:
         """K, Q and V; as they are and with all that is known to have the same function."""
         for given in self._same():
-            below = any(
-                B.shape[1] < a < len(B)
-                for layer, a in zip(given.A, self.network.ranks, strict=True)
-                for B, _ in layer
-            )
+            layers = zip(given.A, self.network.ranks, strict=True)
+            below = any(B.shape[1] < a < len(B) for layer, a in layers for B, _ in layer)
             yield from (given.factored(seed) for seed in range(_FACTORIZATIONS if below else 1))
 
     def _same(self) -> Iterator[_Matrices]:

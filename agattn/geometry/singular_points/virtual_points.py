@@ -282,11 +282,9 @@ def _at_one_token(point: VirtualPoint) -> tuple[bool, Way]:
     if any(one.gcd(other).total_degree() > 0 for one, other in itertools.combinations(forms, 2)):
         return True, "purity"
     last = point.M[-1]
-    return (
-        (True, "several branches")
-        if has_form and rational_rank(last + last.T) <= 2
-        else (False, "one-point fiber")
-    )
+    if has_form and rational_rank(last + last.T) <= 2:
+        return True, "several branches"
+    return False, "one-point fiber"
 
 
 @takes("seed")
