@@ -72,7 +72,6 @@ from agattn.geometry.identifiability.virtual_weights import (
     is_covered,
     least_order,
     seen_at_random_weights,
-    seen_behind_each,
     virtual_jacobian,
 )
 from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS as MOST_IN_JETS
@@ -375,14 +374,14 @@ SEEN = Task(
     "seen-in-virtual-weights",
     "the differential of a jet in (M, L)",
     DeepNetwork,
-    native=seen_at_random_weights,
+    native=lambda network: seen_at_random_weights(network)[0],
     infeasible=_too_wide,
 )
 SEEN_BEHIND = Task(
     "seen-behind-collapse",
     "the differential where a layer collapses",
     DeepNetwork,
-    native=seen_behind_each,
+    native=lambda network: seen_at_random_weights(network, range(1, network.depth + 1)),
     infeasible=_too_wide,
 )
 

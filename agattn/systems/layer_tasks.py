@@ -541,10 +541,8 @@ def _check_tangent_cones(answer: Answer) -> None:
         linear = size - sum(f.degree() == 1 for f in cone)
         between(linear, f"the dimension of the span at {point.label}", span, linear)
         # A local ring of an irreducible variety has multiplicity 1 exactly if it is regular (Nagata).
-        demand(
-            (multiplicity == 1) == (span == dim),
-            f"at {point.label} a cone of dimension {dim} and degree {multiplicity} spans {span}",
-        )
+        fault = f"at {point.label} a cone of dimension {dim} and degree {multiplicity} spans {span}"
+        demand((multiplicity == 1) == (span == dim), fault)
 
 
 TANGENT_CONE = layer_task(

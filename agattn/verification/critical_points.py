@@ -364,11 +364,8 @@ def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     >>> [str(s) for s in lower_strata(SingleLayer(2, 1, 1))]  # a smooth M̄, and a boundary
     ['(1,1,1)']
     """
-    return tuple(
-        stratum
-        for stratum in strata(layer)[1:]
-        if singular_by_ranks(layer, stratum) or boundary(layer, stratum).on_boundary
-    )
+    others = strata(layer)[1:]
+    return tuple(s for s in others if singular_by_ranks(layer, s) or boundary(layer, s).on_boundary)
 
 
 def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:

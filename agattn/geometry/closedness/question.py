@@ -494,6 +494,7 @@ MOST_EXPONENTS = 5_000
 _MOST_DIVISIONS = 20
 
 Places = tuple[int, ...]
+Degrees = tuple[int, ...]
 
 
 class Blocks(NamedTuple):
@@ -565,8 +566,8 @@ def _covers(indices: frozenset[int], blocks: list[frozenset[int]]) -> Iterator[l
 
 
 def _full_multidegree(
-    coordinates: list[Polynomial], blocks: tuple[Places, ...], degrees: tuple[int, ...]
-) -> tuple[int, ...] | None:
+    coordinates: list[Polynomial], blocks: tuple[Places, ...], degrees: Degrees
+) -> Degrees | None:
     """A multidegree of which the ideal of the coordinates contains all monomials, if one is found."""
     r = sum(len(block) - 1 for block in blocks)
     if len(coordinates) <= r:
@@ -587,10 +588,7 @@ def _full_multidegree(
 
 
 def _contains(
-    coordinates: list[Polynomial],
-    blocks: tuple[Places, ...],
-    degrees: tuple[int, ...],
-    multidegree: tuple[int, ...],
+    coordinates: list[Polynomial], blocks: tuple[Places, ...], degrees: Degrees, multidegree: Degrees
 ) -> bool:
     """Whether the multiples of the coordinates span all polynomials of a multidegree, modulo a prime."""
     p, size = random_prime(np.random.default_rng(limits().seed)), len(coordinates[0].ring)

@@ -167,18 +167,8 @@ def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -
         band = None if slopes is None else slopes[start : start + multiplicity]
         orders.append(ContactOrder(order, multiplicity, None if band is None else (min(band), max(band))))
         start += multiplicity
-    kernel = network.parameters - start
-    return ContactSpectrum(
-        architecture,
-        network.parameters,
-        tuple(orders),
-        kernel,
-        start == bound,
-        last,
-        p,
-        digits,
-        Evidence.MODULAR,
-    )
+    numbers = network.parameters - start, start == bound, last, p, digits
+    return ContactSpectrum(architecture, network.parameters, tuple(orders), *numbers, Evidence.MODULAR)
 
 
 def _has_terms(network: DeepNetwork, last: int) -> bool:

@@ -548,12 +548,8 @@ def _largest(M: Array) -> tuple[int, int]:
 def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
     """Weights whose functions are these divided by one power of two; and its exponent."""
     pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
-    exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
-    top = max(exponents)
-    first, second = (
-        Weights(A, np.ldexp(V, own - top), first.a)
-        for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
-    )
+    top, a = max(of_a + of_v for (_, of_a), (_, of_v) in pairs), first.a
+    first, second = (Weights(A, np.ldexp(V, of_a + of_v - top), a) for (A, of_a), (V, of_v) in pairs)
     return first, second, top
 
 

@@ -448,31 +448,6 @@ def first_collapsed(M: Sequence[Array], t: int) -> int:
     return next(collapsed, len(M) + 1)
 
 
-def seen_at_random_weights(network: DeepNetwork, collapsed: int | None = None, score: str = "") -> Seen:
-    """What the jet of :func:`least_order` sees at random (M, L), with one layer that collapses, or none.
-
-    The M_i have the ranks that they have for general weights of the network. The score of the layer is
-    ``"zero"`` or ``"skew"``; by default skew where two tokens and the ranks allow that.
-
-    >>> softmax = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
-    >>> seen_at_random_weights(softmax)
-    Seen(layer=3, score='general', parameters=12, rank=12, later=0)
-    >>> seen_at_random_weights(softmax, 1)
-    Seen(layer=1, score='skew', parameters=8, rank=8, later=0)
-    """
-    return _seen(network, [(collapsed, score)])[0]
-
-
-def seen_behind_each(network: DeepNetwork) -> tuple[Seen, ...]:
-    """The same where layer 1 collapses, where layer 2 does, ...: the jet is evaluated at all points at once.
-
-    >>> softmax = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
-    >>> [(seen.layer, seen.rank) for seen in seen_behind_each(softmax)]
-    [(1, 8), (2, 12)]
-    """
-    return _seen(network, [(s, "") for s in range(1, network.depth + 1)])
-
-
 def _draw(
     network: DeepNetwork, collapsed: int | None, score: str, p: int, generator: np.random.Generator
 ) -> tuple[str, list[Array]]:
@@ -490,16 +465,30 @@ def _draw(
     return score, [*M, L]
 
 
-def _seen(network: DeepNetwork, cases: Sequence[tuple[int | None, str]]) -> tuple[Seen, ...]:
-    """What the jet sees at a random point of each case, all modulo one prime."""
+def seen_at_random_weights(
+    network: DeepNetwork, layers: Sequence[int | None] = (None,), score: str = ""
+) -> tuple[Seen, ...]:
+    """What the jet of :func:`least_order` sees at random (M, L) where one of some layers collapses, or none.
+
+    The jet is evaluated at all points at once, modulo one prime. The M_i have the ranks that they have for
+    general weights of the network. The score of the layer is ``"zero"`` or ``"skew"``; by default skew where
+    two tokens and the ranks allow that.
+
+    >>> softmax = DeepNetwork((2, 2, 2), (2, 2), t=2, normalization="softmax")
+    >>> for at in (*seen_at_random_weights(softmax), *seen_at_random_weights(softmax, [1, 2])):
+    ...     print(at)
+    Seen(layer=3, score='general', parameters=12, rank=12, later=0)
+    Seen(layer=1, score='skew', parameters=8, rank=8, later=0)
+    Seen(layer=2, score='skew', parameters=12, rank=12, later=0)
+    """
     l, size = network.depth, network.dims[0] ** 2
     rows = l * size + network.dims[0] * network.dims[-1] + _SURPLUS
     scores, points, inputs, outputs = [], [], [], []
-    for collapsed, score in cases:
+    for layer in layers:
         generator = np.random.default_rng(limits().seed)
         p = random_prime(generator)
-        score, point = _draw(network, collapsed, score, p, generator)
-        scores.append(score)
+        word, point = _draw(network, layer, score, p, generator)
+        scores.append(word)
         points.append(point)
         inputs.append(random_residues(generator, (rows, *network.input_shape), p))
         outputs.append(random_residues(generator, (rows, 1, *network.output_shape), p))
@@ -507,11 +496,11 @@ def _seen(network: DeepNetwork, cases: Sequence[tuple[int | None, str]]) -> tupl
     X, cotangents = np.concatenate(inputs), np.concatenate(outputs)
     jets = virtual_jacobian(network, M, L, X, cotangents, ModularArithmetic(p), least_order(network))
     seen = []
-    for (collapsed, _), score, J in zip(cases, scores, np.split(jets, len(cases)), strict=True):
-        behind = np.arange((collapsed or l) * size, l * size)
+    for layer, word, J in zip(layers, scores, np.split(jets, len(layers)), strict=True):
+        behind = np.arange((layer or l) * size, l * size)
         first, later = np.delete(J, behind, axis=1), J[:, behind]
         ranks = (RowSpace(part.shape[1], p).add(part) if part.size else 0 for part in (first, later))
-        seen.append(Seen(collapsed or l + 1, score, first.shape[1], *ranks))
+        seen.append(Seen(layer or l + 1, word, first.shape[1], *ranks))
     return tuple(seen)
 
 
