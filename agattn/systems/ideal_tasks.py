@@ -40,13 +40,7 @@ from agattn.systems.consistency import (
     known_generators,
     rank_of_gradients,
 )
-from agattn.systems.layer_tasks import (
-    ELIMINATION,
-    MAX_MINORS,
-    layer_task,
-    needs_two_tokens,
-    ring_of_coordinates,
-)
+from agattn.systems.layer_tasks import ELIMINATION, layer_task, needs_two_tokens, ring_of_coordinates
 from agattn.systems.problem import ENGINE, Answer, Explicit, Fact, Facts, Printed, Problem, graph
 
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
@@ -54,6 +48,8 @@ MAX_ELIMINATION_DEGREE = 60
 MAX_ONE_TOKEN_COORDINATES = 12
 # Engines count a basis of each degree: in 6 coordinates thousands of millions beyond this.
 MAX_HILBERT_DEGREE = 1000
+# Minors are written down up to so many.
+MAX_MINORS = 5000
 
 
 # The ideal --------------------------------------------------------------------------------------------------

@@ -60,7 +60,6 @@ from agattn.systems.problem import (
 MAX_ELIMINATION_COORDINATES = 60
 #: Equations for the strata are sought for at most this many coordinates.
 MAX_EQUATION_COORDINATES = 160
-MAX_MINORS = 5000
 
 Points = tuple[Point, ...]
 

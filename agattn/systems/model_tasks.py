@@ -46,8 +46,8 @@ from agattn.systems.consistency import (
     native_facts,
     rank_of_gradients,
 )
-from agattn.systems.ideal_tasks import ideal_of_basis, last_degree, values_of_basis
-from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS
+from agattn.systems.ideal_tasks import MAX_MINORS, ideal_of_basis, last_degree, values_of_basis
+from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES
 from agattn.systems.problem import ENGINE, Answer, Explicit, Fact, Facts, Printed, Problem, Task, graph
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.

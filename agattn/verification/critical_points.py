@@ -73,7 +73,7 @@ from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
 from agattn.limits import limits, log, steps, takes
 from agattn.systems.catalogue import build, check_field, task_named
-from agattn.systems.critical_tasks import MAX_VARIABLES, LowerStrataError
+from agattn.systems.critical_tasks import LowerStrataError
 from agattn.systems.problem import Task
 
 #: The engines that count; the first that is installed is asked. Singular is the fastest.
@@ -285,10 +285,14 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Ta
     task = task_named("critical-points" if method == "weights" else "critical-equations")
     if not layer.has_orbits:
         build(task.name, layer)  # which refuses one token
-    if not limits().force and (reason := task.infeasible(layer)):
-        raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
+    _check_feasible(task, layer)
     check_field(characteristic or 0)
     return task
+
+
+def _check_feasible(task: Task[SingleLayer], layer: SingleLayer) -> None:
+    if not limits().force and (reason := task.infeasible(layer)):
+        raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
 
 
 def _ask(installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, chart: int) -> Counts:
@@ -325,11 +329,7 @@ def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
     """
     layer = loss.layer
     require_two_tokens(layer)
-    if layer.expected_dimension > MAX_VARIABLES and not limits().force:
-        raise TooLargeError(
-            f"{layer.name}: {layer.expected_dimension} variables are too many to finish. "
-            f"Use {argument('force', True)} to start all the same"
-        )
+    _check_feasible(task_named("critical-points"), layer)
     require_definite(loss)
     places = (None, *lower_strata(layer))
     named = steps(places, len(places), lambda stratum: f"real ones on {stratum or 'the smooth part'}")

@@ -105,7 +105,7 @@ from agattn.algebra.interval_newton import PRECISIONS, System, Zero, certified_z
 from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError, TooLargeError
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, ProvedOrModular
 from agattn.geometry.critical_points.charts import PAIR, Chart, chart_of
 from agattn.geometry.critical_points.loss import AboutLoss, Loss, loss
 from agattn.geometry.identifiability.weights import Weights, weights_of_layer
@@ -113,7 +113,7 @@ from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table, Word
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Matrix, Named, Positive, Result, Written, key
+from agattn.sheet.result import Count, Key, Matrix, Named, Positive, Result, Written, key
 
 #: How a ball is written, and a matrix of balls: by midpoints.
 BALL = Written(float, lambda ball: float(ball.mid()))
@@ -218,13 +218,9 @@ class RealPart(Result, eq=False):
         "The number of complex critical points here, with multiplicity; null if unknown.",
         Named("complex"),
     ]
-    complete: Key[
-        Evidence | None, "How it is known that there are no other real critical points.", PROVED_OR_MODULAR
-    ]
+    complete: Key[ProvedOrModular | None, "How it is known that there are no other real critical points."]
     isolated: Key[
-        Evidence | None,
-        "How it is known that there are no other isolated real critical points.",
-        PROVED_OR_MODULAR,
+        ProvedOrModular | None, "How it is known that there are no other isolated real critical points."
     ]
     found_by: Key[str, "Who found them: `elimination`, `the norm` or an engine."]
     expected_sum: Key[

@@ -34,12 +34,12 @@ from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
 from agattn.errors import InputError, TooLargeError, argument
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, ProvedOrModular
 from agattn.geometry.dimension.formulas import network_bound, symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.limits import limits, log, takes
 from agattn.sheet.data import Note, Sheet, Table
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result
+from agattn.sheet.result import Count, Key, Positive, Result
 
 #: Larger networks are refused unless forced.
 MOST_PARAMETERS, MOST_LAYERS = 400, 3
@@ -76,7 +76,7 @@ class ContactSpectrum(Result, name="spectrum", eq=False):
     last: Key[Positive, "The largest order that is seen: power series are truncated after this order."]
     prime: Key[Positive, "The prime modulo which the Smith form was computed."]
     digits: Key[Positive | None, "Decimal digits of the singular values; null if there are none."]
-    evidence: Key[Evidence, "`modular`: random weights and inputs, modulo a prime.", PROVED_OR_MODULAR]
+    evidence: Key[ProvedOrModular, "`modular`: random weights and inputs, modulo a prime."]
 
     def summary(self) -> str:
         """The multiplicities of all orders, and the kernel."""

@@ -98,7 +98,7 @@ from agattn.architectures.products import adjacent_products
 from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs
 from agattn.calls import is_list, shown
 from agattn.errors import DisagreementError, InputError, TooLargeError, UndecidedError, argument, worded
-from agattn.evidence import Evidence, weakest
+from agattn.evidence import Evidence, ProvedOrModular, weakest
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import check_size
@@ -125,7 +125,7 @@ from agattn.geometry.identifiability.weights import weights_of_layer
 from agattn.limits import limits, log, steps, takes
 from agattn.memory import allow
 from agattn.sheet.data import Cell, Note, Sheet, Table, Word
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Probability, Result, key
+from agattn.sheet.result import Count, Key, Positive, Probability, Result, key
 
 #: Products of arrays with more entries are left out, and named functions refused without ``force``.
 MAX_ENTRIES = 20_000
@@ -189,8 +189,8 @@ class Determined(Result):
         "`globally`, `locally`, `partly` if some entries are determined, `not` if none is; up to `up_to`."
         " `undecided` occurs at given weights only.",
     ]
-    evidence: Key[Evidence, "How the status is known.", PROVED_OR_MODULAR]
-    free_evidence: Key[Evidence, "How the number of free entries is known.", PROVED_OR_MODULAR]
+    evidence: Key[ProvedOrModular, "How the status is known."]
+    free_evidence: Key[ProvedOrModular, "How the number of free entries is known."]
     determined: Key[Count, "The number of entries that are determined one by one."]
     reason: Key[str, "The argument, in words."]
     factors: Factors | None = None
@@ -275,7 +275,7 @@ class CommonFactor(Result):
 
     names: Key[tuple[str, ...], "Arrays and functions."]
     exponents: Key[tuple[int, ...], "The exponent of the factor for each."]
-    evidence: Key[Evidence, "How the exponents are known.", PROVED_OR_MODULAR]
+    evidence: Key[ProvedOrModular, "How the exponents are known."]
 
     def summary(self) -> str:
         """The names with their factors."""
@@ -310,7 +310,7 @@ class Identifiability(Result, name="identifiability"):
         "The dimension of the set of weights with one function, near the weights. At given weights a number"
         " that is not proved is a lower bound.",
     ]
-    fiber_evidence: Key[Evidence, "How the dimension of the fiber is known.", PROVED_OR_MODULAR]
+    fiber_evidence: Key[ProvedOrModular, "How the dimension of the fiber is known."]
     symmetries: Key[KnownSymmetries, "The symmetries that are known."]
     common_factors: Key[tuple[CommonFactor, ...], "Arrays and functions that change by powers of one factor."]
     theorem: Key[str | None, "The id of the theorem behind `globally`; null if there is none."]

@@ -52,7 +52,7 @@ from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, ProvedOrModular
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
     ExactWeights,
@@ -81,18 +81,7 @@ from agattn.geometry.identifiability.virtual_weights import (
 from agattn.geometry.identifiability.weights import canonical_factors, inverse, rank_one, weights_of_layer
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import (
-    PROVED_OR_MODULAR,
-    Count,
-    Key,
-    Meta,
-    Named,
-    Positive,
-    Probability,
-    Result,
-    Written,
-    key,
-)
+from agattn.sheet.result import Count, Key, Meta, Named, Positive, Probability, Result, Written, key
 
 #: Random orders in which further families are looked for where the bounds do not meet.
 _ORDERS = 4
@@ -114,9 +103,8 @@ class Comparison(Result):
 
     equal: Key[bool, "Whether both compute the same function."]
     evidence: Key[
-        Evidence,
+        ProvedOrModular,
         "How it is known that the functions are equal; that they are not equal is always proved.",
-        PROVED_OR_MODULAR,
     ]
     error: Key[
         Probability,
@@ -180,9 +168,7 @@ class NetworkComponent(Result, eq=False):
     ]
     through: Key[bool, "Whether the component is a family through the given weights."]
     constant_rank: bool = False
-    dimension_evidence: Key[Evidence, "How the dimension of the component is known.", PROVED_OR_MODULAR] = (
-        Evidence.PROVED
-    )
+    dimension_evidence: Key[ProvedOrModular, "How the dimension of the component is known."] = Evidence.PROVED
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -220,18 +206,16 @@ class NetworkFiber(Result, name="fiber", eq=False):
     differential_rank: Key[
         Count, "A lower bound, proved, on the rank of the differential, almost surely equal to it."
     ]
-    evidence: Key[
-        Evidence, "How it is known that the function is the same along all directions.", PROVED_OR_MODULAR
-    ]
+    evidence: Key[ProvedOrModular, "How it is known that the function is the same along all directions."]
     error: Key[
         Probability,
         "If modular: a bound on the chance that the statement is wrong; else 0.",
         Named("error_probability"),
     ] = 0.0
     symmetries: Key[tuple[Moved, ...], "The dimension of the orbit by what moves the weights."] = ()
-    case_evidence: Key[
-        Evidence, "How the case is known, which may be that the function is 0.", PROVED_OR_MODULAR
-    ] = Evidence.PROVED
+    case_evidence: Key[ProvedOrModular, "How the case is known, which may be that the function is 0."] = (
+        Evidence.PROVED
+    )
 
     equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."] = None
     elsewhere: Key[
@@ -253,8 +237,8 @@ class NetworkFiber(Result, name="fiber", eq=False):
         """A lower bound on the dimension of the fiber at the weights, in the space of all weights."""
         return self._widest.dimension
 
-    @key(PROVED_OR_MODULAR)
-    def dimension_evidence(self) -> Evidence:
+    @key
+    def dimension_evidence(self) -> ProvedOrModular:
         """How the lower bound on the dimension is known."""
         return self._widest.dimension_evidence
 

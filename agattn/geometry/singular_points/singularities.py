@@ -30,7 +30,7 @@ from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork
 from agattn.errors import InputError, TooLargeError, argument
-from agattn.evidence import Evidence, weakest
+from agattn.evidence import Evidence, ProvedOrModular, weakest
 from agattn.geometry.closedness.question import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
@@ -47,7 +47,7 @@ from agattn.geometry.singular_points.kinds import Kind, kinds
 from agattn.geometry.variety.coefficient_map import MOST_DEGREE
 from agattn.limits import limits, steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word, matrix
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Meta, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 
 def _matrices(preimages: Sequence[dict[str, Array]]) -> list[dict[str, list[list[str]]]]:
@@ -95,7 +95,7 @@ class PointFacts(Result):
         "How the conclusion is known, or `tangent_lower` if the point is undecided; other numbers have keys "
         "of their own.",
     ]
-    rank_evidence: Key[Evidence, "How it is known that `differential_rank` is no larger.", PROVED_OR_MODULAR]
+    rank_evidence: Key[ProvedOrModular, "How it is known that `differential_rank` is no larger."]
     preimages: Key[
         tuple[dict[str, Array], ...],
         "Preimages at which tangent vectors were taken; the first are weights of this kind.",
@@ -105,16 +105,11 @@ class PointFacts(Result):
     tangent_upper: Key[
         Count | None, "The Zariski tangent space has at most this dimension, by equations; null without any."
     ]
-    tangent_evidence: Key[
-        Evidence, "How `tangent_lower` is known.", Named("tangent_lower_evidence"), PROVED_OR_MODULAR
-    ]
-    zero_evidence: Key[Evidence, "How it is known whether the function is 0.", PROVED_OR_MODULAR]
-    critical_evidence: Key[Evidence, "How `critical` is known.", PROVED_OR_MODULAR]
+    tangent_evidence: Key[ProvedOrModular, "How `tangent_lower` is known.", Named("tangent_lower_evidence")]
+    zero_evidence: Key[ProvedOrModular, "How it is known whether the function is 0."]
+    critical_evidence: Key[ProvedOrModular, "How `critical` is known."]
     fiber_evidence: Key[
-        Evidence,
-        "How `fiber_dimension_at_most` is known.",
-        Named("fiber_dimension_at_most_evidence"),
-        PROVED_OR_MODULAR,
+        ProvedOrModular, "How `fiber_dimension_at_most` is known.", Named("fiber_dimension_at_most_evidence")
     ]
 
     @key
