@@ -137,7 +137,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Describe all weights that compute the same function.",
             (
                 f"{_GEOMETRY}.identifiability.network_fibers:NetworkFiber",
-                f"{_GEOMETRY}.identifiability.fibers:Fiber",
+                f"{_GEOMETRY}.identifiability.weights:Fiber",
             ),
         ),
         "equivalent": VerbEntry(
@@ -178,9 +178,9 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ("agattn.engines.run:Run",),
         ),
         "read": VerbEntry(
-            "agattn.verification.reading:read",
+            "agattn.verification.ideal:read",
             "Read an answer or an ideal of others, and compare it.",
-            ("agattn.verification.reading:AnswerRead",),
+            ("agattn.verification.ideal:AnswerRead",),
             "another answer",
         ),
         "doctor": VerbEntry(

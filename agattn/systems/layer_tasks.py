@@ -17,7 +17,7 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import gradient_rank
-from agattn.geometry.identifiability.fibers import kernel_of_differential, preimages
+from agattn.geometry.identifiability.weights import kernel_of_differential, preimages
 from agattn.geometry.learning_coefficients.learning_coefficients import least_point
 from agattn.geometry.learning_coefficients.normal_form import NormalForm, normal_form
 from agattn.geometry.strata.critical import criticality, stratum_criticality

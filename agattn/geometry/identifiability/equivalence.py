@@ -35,15 +35,19 @@ from agattn.algebra.scalars import Array, as_floats, coarsest, is_exact, scalars
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import SWAPPED, HeadEquivalence, fiber, nearness, scale_between
 from agattn.geometry.identifiability.weights import (
     SAFE,
+    SWAPPED,
+    HeadEquivalence,
     Network,
     Weights,
     change_of_basis,
+    fiber,
     gauge_between,
     inverse,
     layers_of,
+    nearness,
+    scale_between,
 )
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.geometry.variety.coordinates import coefficients

@@ -105,7 +105,6 @@ from agattn.geometry.dimension.jacobian import check_size
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, applied, at_monomials
 from agattn.geometry.dimension.symmetries import known_groups
 from agattn.geometry.dimension.theorems import irreducible_fibers
-from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.families import MOST_PARAMETERS, ExactWeights, differential
 from agattn.geometry.identifiability.network_fibers import NetworkComponent, network_fiber, weights_of
 from agattn.geometry.identifiability.symmetries import (
@@ -121,7 +120,7 @@ from agattn.geometry.identifiability.symmetries import (
     proved_symmetries,
 )
 from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS, least_order
-from agattn.geometry.identifiability.weights import weights_of_layer
+from agattn.geometry.identifiability.weights import fiber, weights_of_layer
 from agattn.limits import limits, log, steps, takes
 from agattn.memory import allow
 from agattn.sheet.data import Cell, Note, Sheet, Table, Word
@@ -612,8 +611,8 @@ class StudyAt:
             return ""
         arrays = self.at.exact()
         weights = {name: arrays[f"{name}_1"][0] for name in "KQV"}
-        fiber = fibers.fiber(weights_of_layer(layer, weights))
-        is_one = fiber.case in ("line", "double line") and fiber.ranks["r_a"].rank == layer.alpha
+        whole = fiber(weights_of_layer(layer, weights))
+        is_one = whole.case in ("line", "double line") and whole.ranks["r_a"].rank == layer.alpha
         return "the whole fiber is one orbit (theorem-3.2)" if is_one else ""
 
     def movement(self, f: WeightFunction) -> Determined:

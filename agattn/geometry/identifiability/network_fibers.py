@@ -23,7 +23,7 @@ by :mod:`~agattn.geometry.identifiability.families`, and near the given weights 
 number of weights minus the rank of the differential. It is equal to it where the differential has the largest
 rank that it has anywhere, as its rank is then constant nearby. Where the two meet, the fiber is smooth there.
 The fiber of one layer, all of which is known, is in
-:mod:`agattn.geometry.identifiability.fibers`.
+:mod:`agattn.geometry.identifiability.weights`.
 
 >>> network = DeepNetwork((2, 2, 1), (2, 2), t=2)
 >>> one = [[1, 0], [0, 1]]
@@ -63,8 +63,6 @@ from agattn.geometry.identifiability.families import (
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.identifiability.fibers import Fiber, factor_quadratic_form
-from agattn.geometry.identifiability.fibers import fiber as fiber_of_layer
 from agattn.geometry.identifiability.symmetries import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.virtual_weights import (
     MOST_LAYERS,
@@ -78,7 +76,15 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_ranks,
     virtual_weights,
 )
-from agattn.geometry.identifiability.weights import canonical_factors, inverse, rank_one, weights_of_layer
+from agattn.geometry.identifiability.weights import (
+    Fiber,
+    canonical_factors,
+    factor_quadratic_form,
+    inverse,
+    rank_one,
+    weights_of_layer,
+)
+from agattn.geometry.identifiability.weights import fiber as fiber_of_layer
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Meta, Named, Positive, Probability, Result, Written, key

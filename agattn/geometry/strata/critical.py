@@ -42,7 +42,7 @@ from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational_matr
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
-from agattn.geometry.identifiability.fibers import kernel_of_differential
+from agattn.geometry.identifiability.weights import kernel_of_differential
 from agattn.geometry.strata.strata import (
     Stratum,
     representative,
