@@ -26,7 +26,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError, argument
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -83,6 +83,29 @@ _LIMITS: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B0
 def limits() -> Limits:
     """What holds now, in this thread."""
     return _LIMITS.get()
+
+
+def refuse(too_large: str, to: str = "start") -> None:
+    """Refuse what is too large, unless limits on sizes are ignored.
+
+    Raises:
+        TooLargeError: with the reason, and what one uses to do it all the same.
+    """
+    if not limits().force:
+        raise TooLargeError(f"{too_large}. Use {argument('force', True)} to {to} all the same")
+
+
+def check_sizes(of: str, *sizes: tuple[int, str, int]) -> None:
+    """Refuse what has too many of something: numbers, of what, and the most there may be.
+
+    >>> check_sizes("the model", (2, "heads", 2), (5, "tokens", 3))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: the model has 5 tokens; the limit is 3. Use force=True to start all the same
+    """
+    for number, what, most in sizes:
+        if number > most:
+            refuse(f"{of} has {number} {what}; the limit is {most}")
 
 
 @contextmanager

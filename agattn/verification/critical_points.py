@@ -71,7 +71,7 @@ from agattn.geometry.critical_points.loss import Loss, loss, turned
 from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite
 from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
-from agattn.limits import limits, log, steps, takes
+from agattn.limits import limits, log, refuse, steps, takes
 from agattn.systems.catalogue import build, check_field, task_named
 from agattn.systems.critical_tasks import LowerStrataError
 from agattn.systems.problem import Task
@@ -291,8 +291,8 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Ta
 
 
 def _check_feasible(task: Task[SingleLayer], layer: SingleLayer) -> None:
-    if not limits().force and (reason := task.infeasible(layer)):
-        raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
+    if reason := task.infeasible(layer):
+        refuse(f"{layer.name}: {reason}")
 
 
 def _ask(installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, chart: int) -> Counts:

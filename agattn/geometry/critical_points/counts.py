@@ -48,14 +48,14 @@ from typing import Literal, NamedTuple
 import flint
 
 from agattn.architectures import SingleLayer
-from agattn.errors import InputError, TooLargeError, argument
+from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.charts import singular_strata
 from agattn.geometry.critical_points.elimination import ELIMINATION, number_by_elimination
 from agattn.geometry.critical_points.loss import AboutLoss, GeneralLoss, Loss, enough_samples, loss
 from agattn.geometry.critical_points.real_points import RealCriticalPoint, RealPart, expected_sum, real_table
 from agattn.geometry.strata.strata import ByStratum, Stratum, open_stratum, singular_by_ranks, strata
-from agattn.limits import limits
+from agattn.limits import refuse
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Named, Result, Written, field, key
 
@@ -533,11 +533,8 @@ def counts_by_theorem(
     if samples is not None and (metric != "generic" or not enough_samples(loss(layer, samples=samples))):
         return None
     summed = metric == "generic" and layer.d_out <= MAX_OUT
-    if summed and not limits().force and size_of_sums(layer) > MAX_SUMS:
-        raise TooLargeError(
-            f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms. "
-            f"Use {argument('force', True)} to start all the same"
-        )
+    if summed and size_of_sums(layer) > MAX_SUMS:
+        refuse(f"{layer.name}: the sums of the theorem on general data have more than {MAX_SUMS:.0e} terms")
     numbers = numbers_by_theorem(layer, metric, smooth)
     if not numbers:
         return None

@@ -33,11 +33,11 @@ from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
-from agattn.errors import InputError, TooLargeError, argument
+from agattn.errors import InputError
 from agattn.evidence import Evidence, ProvedOrModular
 from agattn.geometry.dimension.formulas import network_bound, symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.limits import limits, log, takes
+from agattn.limits import limits, log, refuse, takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Positive, Result
 
@@ -135,11 +135,11 @@ def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -
         raise InputError(
             f"{architecture} is no network of attention; contact orders are known only for these"
         )
-    if not limits().force and (network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
-        raise TooLargeError(
-            f"{network} has {network.depth} layer{'s' * (network.depth != 1)} and {network.parameters} "
-            f"parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS} "
-            f"parameters. Use {argument('force', True)} to start all the same"
+    if network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS:
+        refuse(
+            f"{network} has {network.depth} layer{'s' * (network.depth != 1)} and {network.parameters}"
+            f" parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS}"
+            " parameters"
         )
     if digits is not None and not FEWEST_DIGITS <= positive_integer("digits", digits) <= MOST_DIGITS:
         raise InputError(f"digits is {digits}; it must be from {FEWEST_DIGITS} to {MOST_DIGITS}")

@@ -85,11 +85,11 @@ from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.contractions import Evaluated
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.protocol import as_rows, bounds_on_outputs
-from agattn.errors import DisagreementError, InputError, TooLargeError, argument
+from agattn.errors import DisagreementError, InputError
 from agattn.evidence import Evidence, weakest
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.symmetries import full_index, symmetry_matrices
-from agattn.limits import limits, log, steps, takes
+from agattn.limits import limits, log, refuse, steps, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
@@ -304,11 +304,9 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
         (t, MAX_TOKENS, "tokens"),
         (architecture.degree, MAX_DEGREE, "as its degree"),
     ):
-        if size > limit and not limits().force:
-            raise TooLargeError(
-                f"{architecture.name[:80]} has {size} {what}; linear symmetries are found for at most"
-                f" {limit}. {argument('force', True)} tries anyway"
-            )
+        if size > limit:
+            name = architecture.name[:80]
+            refuse(f"{name} has {size} {what}; linear symmetries are found for at most {limit}")
     generator = np.random.default_rng(limits().seed)
     p = next(random_primes(int(generator.integers(2**31))))
     solved = _Systems(architecture, p, generator, n * n if limits().force else MAX_UNKNOWNS)
@@ -400,10 +398,8 @@ class _Systems:
         _, starts, sizes = np.unique(differences[self._places], return_index=True, return_counts=True)
         self._starts, self._sizes, self._n, self.count = starts, sizes, n, len(sizes)
         if sizes.max() > most:
-            raise TooLargeError(
-                f"the entries of a linear symmetry of {architecture} solve systems of up to {sizes.max()}"
-                f" unknowns; the limit is {most}. {argument('force', True)} tries anyway"
-            )
+            systems = f"systems of up to {sizes.max()} unknowns; the limit is {most}"
+            refuse(f"the entries of a linear symmetry of {architecture} solve {systems}")
         self._J, self._theta = _gradients(architecture, p, int(sizes.max()) + _SURPLUS, generator)
 
     def kernel(self) -> Iterator[Sparse]:

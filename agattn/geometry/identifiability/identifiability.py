@@ -97,7 +97,7 @@ from agattn.architectures.normalizer import raised
 from agattn.architectures.products import adjacent_products
 from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs
 from agattn.calls import is_list, shown
-from agattn.errors import DisagreementError, InputError, TooLargeError, UndecidedError, argument, worded
+from agattn.errors import DisagreementError, InputError, UndecidedError, worded
 from agattn.evidence import Evidence, ProvedOrModular, weakest
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.formulas import network_bound
@@ -121,7 +121,7 @@ from agattn.geometry.identifiability.symmetries import (
 )
 from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.weights import fiber, weights_of_layer
-from agattn.limits import limits, log, steps, takes
+from agattn.limits import limits, log, refuse, steps, takes
 from agattn.memory import allow
 from agattn.sheet.data import Cell, Note, Sheet, Table, Word
 from agattn.sheet.result import Count, Key, Positive, Probability, Result, key
@@ -420,11 +420,11 @@ def identifiability(
     """
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
     if architecture.parameters > (MOST_BY_SYMMETRIES if at is None else MOST_PARAMETERS):
-        _refuse_unless_forced(architecture, at is None)
+        _refuse_parameters(architecture, at is None)
     elif architecture.parameters > MOST_PARAMETERS:
         vectors = sum(group.size**2 for group in known_groups(studied))
         if vectors > 4 * MOST_GENERATORS:
-            _refuse_unless_forced(architecture)
+            _refuse_parameters(architecture)
         allow(32.0 * vectors * architecture.parameters, f"the tangent vectors of {vectors} symmetries")
     if not limits().force and architecture.parameters <= MOST_PARAMETERS:
         check_size(architecture)
@@ -459,14 +459,11 @@ def identifiability(
     return answer if studied is architecture else _by_jet(answer, architecture, study)
 
 
-def _refuse_unless_forced(architecture: Architecture, by_symmetries: bool = True) -> None:
-    if limits().force:
-        return
+def _refuse_parameters(architecture: Architecture, by_symmetries: bool = True) -> None:
     instead = f", and for {MOST_BY_SYMMETRIES} where the known symmetries are all of the general fiber"
-    raise TooLargeError(
+    refuse(
         f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
-        f" for at most {MOST_PARAMETERS}{instead if by_symmetries else ' at given weights'}."
-        f" {argument('force', True)} tries anyway"
+        f" for at most {MOST_PARAMETERS}{instead if by_symmetries else ' at given weights'}"
     )
 
 
@@ -521,11 +518,8 @@ def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[t
             raise InputError(f"a function is {shown(text)}; give text such as 'K_1^T Q_1'")
     own = [read_function(text, shapes) for text in named]
     for f in own:
-        if f.size > MAX_ENTRIES and not limits().force:
-            raise TooLargeError(
-                f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
-                f" {argument('force', True)} tries anyway"
-            )
+        if f.size > MAX_ENTRIES:
+            refuse(f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied")
     texts = [*adjacent_products(architecture), *(text for layer in terms(architecture) for text in layer[1:])]
     products = [read_function(text, shapes) for text in texts]
     listed = {f.text: f for f in [*products, *own] if f in own or f.size <= MAX_ENTRIES}
@@ -813,7 +807,7 @@ class GeneralStudy:
             )
         best = [point for point in points if point.rank == self.rank.lower_bound]
         if len(best) < _POINTS:
-            _refuse_unless_forced(self.architecture)
+            _refuse_parameters(self.architecture)
         return best[:_POINTS]
 
     @cached_property
