@@ -94,13 +94,8 @@ def _loss_data(layer: SingleLayer, chosen: Loss | None, cuts: int) -> dict[str, 
     )
     random = np.random.default_rng(limits().seed)
     hyperplanes = random.integers(-99, 100, (cuts, len(chosen.linear) + 1))
-    return {
-        "metric": chosen.metric,
-        "drawn": chosen.drawn,
-        "block": block,
-        "linear": linear,
-        "hyperplanes": tuple(map(tuple, hyperplanes.tolist())),
-    }
+    data = {"metric": chosen.metric, "drawn": chosen.drawn, "block": block, "linear": linear}
+    return data | {"hyperplanes": tuple(map(tuple, hyperplanes.tolist()))}
 
 
 def _data(

@@ -189,13 +189,8 @@ class Chart:
 
     def is_inside(self, at: Sequence[Any]) -> bool:
         """Whether a point of balls, real or complex, is proved to be in the part parametrized."""
-        return all(
-            any(
-                _has_rank(M, rank)
-                for M, (_, rank) in zip(self.at([M for M, _ in group], at), group, strict=True)
-            )
-            for group in self._full
-        )
+        groups = (zip(self.at([M for M, _ in group], at), group, strict=True) for group in self._full)
+        return all(any(_has_rank(M, rank) for M, (_, rank) in group) for group in groups)
 
     def near(self, A: Array, V: Array) -> list[float] | None:
         """The coordinates of φ_{A,V} in a chart of the regular part, with the nearest A of rank α, in floats.

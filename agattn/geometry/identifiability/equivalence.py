@@ -396,13 +396,9 @@ def _symmetry(first: Network, second: Network, tolerance: float) -> Relations | 
         left, right = ([(h, w) for h, w in enumerate(group) if not w.is_zero] for group in (moved, others))
         if len(left) != len(right) or {w.V.shape for w in moved} != {w.V.shape for w in others}:
             return None
+        relate = _relation if last else _scaled
         candidates = [
-            [
-                relation
-                for g, v in right
-                if (relation := (_relation if last else _scaled)(w, v, tolerance, h, g))
-            ]
-            for h, w in left
+            [relation for g, v in right if (relation := relate(w, v, tolerance, h, g))] for h, w in left
         ]
         for matching in itertools.islice(_matchings(candidates), 1 if last else MOST_MATCHINGS):
             if last or (C := _basis(matching, moved, others, tolerance)) is not None:

@@ -342,10 +342,8 @@ class _Catalogue:
             r = min(self.most[i], self.most[j], e[i] - 1)
             if r > 1 or (r == 1 and e[i] == 2):
                 rows = self.full(r, e[i])
-                yield self.kind(
-                    f"{of[0]} and {of[1]} of rank {r} with one kernel",
-                    {n: (self.full(e[i], r), rows) for n in (i, j)},
-                )
+                with_kernel = {n: (self.full(e[i], r), rows) for n in (i, j)}
+                yield self.kind(f"{of[0]} and {of[1]} of rank {r} with one kernel", with_kernel)
             if j == i + 1:
                 yield from self.in_a_plane(i)
         yield from self.before_rank_one()
