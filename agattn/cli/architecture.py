@@ -96,7 +96,7 @@ _JET = {
         "N",
         whole_number,
         "The jet of order N of the network or model, at the zero input: a polynomial model.",
-    ),
+    )
 }
 _ALL = {**_LAYER, **_TOKENS, **_NETWORK, **_CONFIG, **_JET}
 #: Help that is otherwise where only layers are meant, and where heads are also those of a checkpoint.

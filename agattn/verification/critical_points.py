@@ -48,14 +48,7 @@ from agattn.engines.catalogue import MSOLVE, SINGULAR, able, engine_name, engine
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve import solve
 from agattn.engines.run import run
-from agattn.errors import (
-    DisagreementError,
-    EngineError,
-    InputError,
-    TooLargeError,
-    UndecidedError,
-    argument,
-)
+from agattn.errors import DisagreementError, EngineError, InputError, TooLargeError, UndecidedError, argument
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of
 from agattn.geometry.critical_points.counts import (
     MAX_OUT,

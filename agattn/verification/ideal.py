@@ -123,12 +123,7 @@ _BY_INTERSECTION = (
 
 
 @takes("timeout", "memory", "force")
-def degree(
-    architecture: Architecture,
-    engine: str = "native",
-    *,
-    characteristic: int = 0,
-) -> Degree:
+def degree(architecture: Architecture, engine: str = "native", *, characteristic: int = 0) -> Degree:
     """The degree of the Zariski closure of a neuromanifold.
 
     Args:
