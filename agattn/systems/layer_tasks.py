@@ -597,17 +597,11 @@ def _least_forms(layer: SingleLayer) -> dict[Stratum, NormalForm]:
 
 
 def _normal_forms(layer: SingleLayer) -> dict[str, Any]:
-    forms = (
-        _Form(
-            str(stratum).strip("()"),
-            form.expected[3],
-            form.expected[4],
-            form.variables,
-            tuple(form.functions),
-            tuple(form.generators),
-        )
-        for stratum, form in _least_forms(layer).items()
-    )
+    forms = []
+    for stratum, form in _least_forms(layer).items():
+        label, rank_k, rank_q = str(stratum).strip("()"), *form.expected[3:5]
+        polynomials = tuple(form.functions), tuple(form.generators)
+        forms.append(_Form(label, rank_k, rank_q, form.variables, *polynomials))
     return {"points": strata_points(layer, zero=False), "forms": tuple(forms)}
 
 

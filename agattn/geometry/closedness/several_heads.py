@@ -302,12 +302,11 @@ class Pencil:
     def as_json(self) -> dict[str, object]:
         """The obstruction as in a certificate."""
         vectors = {name: [[i, x] for i, x in enumerate(getattr(self, name), 1) if x] for name in ("v", "w")}
-        matrices = {
-            name: [
-                [i, b, x] for i, row in enumerate(getattr(self, name), 1) for b, x in enumerate(row, 1) if x
-            ]
-            for name in ("A", "B")
-        }
+
+        def entries(matrix: Sequence[Sequence[int]]) -> list[list[int]]:
+            return [[i, b, x] for i, row in enumerate(matrix, 1) for b, x in enumerate(row, 1) if x]
+
+        matrices = {"A": entries(self.A), "B": entries(self.B)}
         places = {"rows": list(self.rows), "columns": list(self.columns)}
         return {"kind": "pencil", **vectors, **matrices, **places}
 

@@ -606,12 +606,9 @@ def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
         B: a square matrix, with rows and columns counted over the entries of all parameters.
     """
     moving = {index for place in B for index in place}
-    return any(
-        _changes_by(
-            architecture, B, _FirstOrder(longer_than, moving if linear else set(), most), itertools.repeat(0)
-        )
-        for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
-    )
+    ways = itertools.product(MOST_PRODUCTS, _WAYS)
+    arithmetics = (_FirstOrder(n, moving if linear else set(), most) for most, (n, linear) in ways)
+    return any(_changes_by(architecture, B, symbols, itertools.repeat(0)) for symbols in arithmetics)
 
 
 def changes_by_factors(function: Evaluated, B: Sparse, factors: Sequence[int | Fraction | None]) -> bool:
