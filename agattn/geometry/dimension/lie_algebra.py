@@ -608,7 +608,7 @@ def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
     moving = {index for place in B for index in place}
     ways = itertools.product(MOST_PRODUCTS, _WAYS)
     arithmetics = (_FirstOrder(n, moving if linear else set(), most) for most, (n, linear) in ways)
-    return any(_changes_by(architecture, B, symbols, itertools.repeat(0)) for symbols in arithmetics)
+    return any(_changes_by(architecture, B, arithmetic, itertools.repeat(0)) for arithmetic in arithmetics)
 
 
 def changes_by_factors(function: Evaluated, B: Sparse, factors: Sequence[int | Fraction | None]) -> bool:
