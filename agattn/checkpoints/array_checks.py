@@ -171,8 +171,7 @@ def factor(first: Array, second: Array) -> Array:
     """c with second = c·first by least squares along the last axis, 1 where one of them is 0."""
     products = np.einsum("...i,...i->...", first.conj(), second)
     squares = norms(first) ** 2
-    c: Array = np.where(products == 0, 1.0, products / np.where(squares == 0, 1.0, squares))
-    return c
+    return np.where(products == 0, 1.0, products / np.where(squares == 0, 1.0, squares))
 
 
 class LayerComparison:
@@ -247,8 +246,7 @@ class LayerComparison:
     def _rows(self, block: FoldedBlock, part: str, n: int, basis: Basis | None = None) -> Array:
         at = slice(n, n + 1)
         rows = block.fold(part, block.stored[part][at])
-        turned: Array = self._with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
-        return turned
+        return self._with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
 
     def _with_bias(self, block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
         """Rows with their bias as a last column; without one, 0 stands there if the other model has one."""
@@ -263,8 +261,7 @@ class LayerComparison:
         error = half.error(part, stored[:, at] if part == "D" else stored[at])
         if part in READERS and (bias := half.biases().get(f"{part}.bias")) is not None:
             error = np.hypot(error, bias[1][at])
-        result: Array = error + basis.error * sizes
-        return result
+        return error + basis.error * sizes
 
     def _attention(self, one: FoldedBlock, two: FoldedBlock, read: Basis, write: Basis) -> None:
         width, n = one.stored["O"].shape[1], self.n
@@ -546,5 +543,4 @@ def _parts(x: Array, start: int, stop: int) -> Array:
     """The rows that turn (from 0) by pairs, the others one by one."""
     part = x[..., start:stop]
     halves = np.split(part, 2, axis=-1) if start == 0 and stop else [part]
-    stacked: Array = np.stack(halves, axis=-1)
-    return stacked
+    return np.stack(halves, axis=-1)

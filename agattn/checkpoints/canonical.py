@@ -120,8 +120,7 @@ def turned(K: Array, Q: Array, p: int, near: float, what: str) -> tuple[Array, A
 def _phase(k: Array) -> Array:
     """The complex number of modulus 1 for each row that makes its largest entry real and positive."""
     largest = np.take_along_axis(k, abs(k).argmax(axis=-1)[:, None], -1)[:, 0]
-    result: Array = np.exp(-1j * np.angle(largest))
-    return result
+    return np.exp(-1j * np.angle(largest))
 
 
 def _ratio(x: Array, y: Array) -> Array:
@@ -288,8 +287,7 @@ def _sizes(block: Arrays, part: str) -> Array:
     """The norms of the rows of a matrix with its bias."""
     squares = np.einsum("ij,ij->i", block[part], block[part], dtype=float)
     bias = np.asarray(block.get(f"{part}.bias", np.zeros(len(squares))), float)
-    result: Array = np.sqrt(squares + bias**2)
-    return result
+    return np.sqrt(squares + bias**2)
 
 
 def _add(block: Parts, bias: str, value: Array, at: Any = ...) -> None:

@@ -731,8 +731,7 @@ def _triangle(M: Array) -> Array:
 def _root(C: Array) -> Array:
     """A matrix F with FᵀF = C."""
     values, vectors = np.linalg.eigh(C)
-    root: Array = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
-    return root
+    return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
 
 
 def _rotation(rows: Array, first: Array) -> Array:

@@ -42,8 +42,7 @@ class Rounding:
 
     def of(self, size: Array) -> Array:
         """By how much entries may be off, from their absolute values."""
-        result: Array = self.u * size + self.tiny
-        return result
+        return self.u * size + self.tiny
 
     def norms(self, entries: Array, gain: Array | None = None, less: float = 0.0, axis: int = -1) -> Array:
         """The norms along an axis of what entries, or their products with a gain, may be off by.
@@ -66,8 +65,7 @@ class Rounding:
         The second may be stored less a number, as Gemma's gains are.
         """
         error = self.of(second + stored)
-        result: Array = first * error + self.of(first) * (second + error)
-        return result
+        return first * error + self.of(first) * (second + error)
 
 
 @dataclass(frozen=True)
@@ -119,8 +117,7 @@ def norms(x: Array, axis: int = -1) -> Array:
     if np.iscomplexobj(x):
         return np.hypot(norms(x.real, axis), norms(x.imag, axis))
     x = np.moveaxis(x, axis, -1)
-    result: Array = np.sqrt(np.einsum("...i,...i->...", x, x, dtype=np.float64))
-    return result
+    return np.sqrt(np.einsum("...i,...i->...", x, x, dtype=np.float64))
 
 
 def norm_of(arrays: Arrays, name: str, facts: Facts) -> Norm:

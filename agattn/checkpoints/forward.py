@@ -33,25 +33,21 @@ ROWS = 512
 
 def _silu(x: Array) -> Array:
     # x/(1 + exp(−x)), by a hyperbolic tangent, which never overflows.
-    y: Array = x * (1 + np.tanh(x / 2)) / 2
-    return y
+    return x * (1 + np.tanh(x / 2)) / 2
 
 
 def _gelu(x: Array) -> Array:
     from scipy.special import erf
 
-    y: Array = x * (1 + erf(x / sqrt(2))) / 2
-    return y
+    return x * (1 + erf(x / sqrt(2))) / 2
 
 
 def _gelu_tanh(x: Array) -> Array:
-    y: Array = x * (1 + np.tanh(sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
-    return y
+    return x * (1 + np.tanh(sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
 
 
 def _relu(x: Array) -> Array:
-    y: Array = np.maximum(x, 0)
-    return y
+    return np.maximum(x, 0)
 
 
 #: What a perceptron does to a number.
@@ -140,8 +136,7 @@ def _unembedding(model: Transformer, x: Array) -> Array:
     part = "E" if facts.tied else "W"
 
     def of_rows(n: int) -> Array:
-        y: Array = x @ rows(ends, part, slice(n, n + ROWS)).astype(np.float64).T
-        return y
+        return x @ rows(ends, part, slice(n, n + ROWS)).astype(np.float64).T
 
     y = np.concatenate([*spread(of_rows, range(0, shape(ends, part)[0], ROWS))], 1)
     if "W.bias" in ends:
@@ -181,8 +176,7 @@ def _read(u: Array, block: Arrays, part: str) -> Array:
     W, b = block[part], block.get(f"{part}.bias")
 
     def of_piece(at: tuple[slice, ...]) -> Array:
-        y: Array = u @ W[at].astype(np.float64).swapaxes(-1, -2)
-        return y
+        return u @ W[at].astype(np.float64).swapaxes(-1, -2)
 
     y = np.concatenate([*spread(of_piece, pieces(W.shape))], axis=0 if W.ndim == 3 else -1)
     return y if b is None else y + b[..., None, :]
@@ -233,8 +227,7 @@ def _seen(count: int, causal: bool, window: int) -> Array:
 
 
 def _capped(x: Array, cap: float) -> Array:
-    y: Array = cap * np.tanh(x / cap) if cap else x
-    return y
+    return cap * np.tanh(x / cap) if cap else x
 
 
 def _perceptron(u: Array, block: Arrays, facts: Facts) -> Array:
@@ -278,8 +271,7 @@ class _Moved(Mapping[str, Array]):
         signs = self.unit * random.choice([-1.0, 1.0], self.shape(part)[0])[at]
         for size in array.shape[1:]:
             signs = signs[..., None] * random.choice([-1.0, 1.0], size)
-        moved: Array = array * (1 + signs)
-        return moved
+        return array * (1 + signs)
 
     def shape(self, part: str) -> tuple[int, ...]:
         return shape(self.arrays, part)

@@ -191,8 +191,7 @@ def layer_distance(layer: int, first: Parts, second: Parts, p: int) -> LayerDist
 
 
 def _root_of_ratio(square: Array, size: Array) -> Array:
-    result: Array = np.sqrt(np.divide(square, size, out=np.zeros_like(square), where=size > 0))
-    return result
+    return np.sqrt(np.divide(square, size, out=np.zeros_like(square), where=size > 0))
 
 
 def model_distance(first: Transformer, second: Transformer) -> ModelDistance:

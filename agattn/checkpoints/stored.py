@@ -112,8 +112,7 @@ def rows(arrays: Arrays, part: str, at: slice) -> Array:
     """
     if isinstance(arrays, HasRows):
         return arrays.rows(part, at)
-    result: Array = arrays[part][at]
-    return result
+    return arrays[part][at]
 
 
 def shape(arrays: Arrays, part: str) -> tuple[int, ...]:

@@ -53,19 +53,16 @@ class Basis:
                 return rows
             shape = [1] * rows.ndim
             shape[axis] = -1
-            permuted: Array = np.take(rows, self.order, axis) * self.signs.reshape(shape)
-            return permuted
+            return np.take(rows, self.order, axis) * self.signs.reshape(shape)
         if axis in (-1, rows.ndim - 1):
             turned: Array = rows.astype(self.matrix.dtype) @ self.matrix.T
             return turned.astype(np.float64)
-        result: Array = (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
-        return result
+        return (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
 
     def back(self, z: Array) -> Array:
         """Rᵀz, for vectors z as columns."""
         if self.matrix is not None:
-            turned: Array = self.matrix.T @ z
-            return turned
+            return self.matrix.T @ z
         result = np.empty_like(z)
         result[self.order] = z * self.signs[:, None]
         return result
@@ -129,8 +126,7 @@ def _rotation(gram: Array, products: Array, error: float) -> Array:
         else:
             return R
     U, _, V = np.linalg.svd(products)
-    nearest: Array = U @ V
-    return nearest
+    return U @ V
 
 
 def product(left: Array, right: Array) -> Array:
@@ -162,13 +158,11 @@ def _blocks(do: Callable[[slice], Array], size: int, axis: int = 0) -> Array:
 def _assignment(costs: Array) -> Array:
     from scipy.optimize import linear_sum_assignment
 
-    columns: Array = linear_sum_assignment(costs)[1]
-    return columns
+    return linear_sum_assignment(costs)[1]
 
 
 def _logarithm(values: Array) -> Array:
-    result: Array = np.log(np.maximum(values, 1e-300))
-    return result
+    return np.log(np.maximum(values, 1e-300))
 
 
 def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
@@ -194,8 +188,7 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
 
     def rows(part: str, n: int) -> Array:
         piece = slice(n, n + 1)
-        matrix: Array = with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
-        return matrix
+        return with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
 
     def of_group(g: int) -> tuple[Array, ...]:
         K, P = rows("K", g), block.fold("P", stored["P"][g : g + 1])[0]
@@ -227,8 +220,7 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
 
 def _at(rows: Array, z: Array) -> Array:
     """Rows, with or without biases, at z."""
-    result: Array = rows @ z[: rows.shape[-1]]
-    return result
+    return rows @ z[: rows.shape[-1]]
 
 
 def match_heads(first: HeadNumbers, second: HeadNumbers) -> tuple[Array, Array]:
