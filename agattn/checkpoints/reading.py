@@ -195,11 +195,11 @@ class _Stored:
             parts.discard("perceptron.gain")
         if self.facts.norm == "layer":
             parts |= {part.replace(".gain", ".bias") for part in parts if part.endswith(".gain")}
-        for letters, switch in families()[self.published.family].biases.items() if of_block else ():
-            if switch.of(self.table):
-                parts |= {f"{_LETTERS[letter]}.bias" for letter in letters}
-        if of_block and self.whole.perceptron_bias.of(self.table):
-            parts |= {f"{part}.bias" for part in parts & {"G", "U", "D"}}
+        if of_block:
+            letters = families()[self.published.family].letters(self.table)
+            parts |= {f"{_LETTERS[letter]}.bias" for letter in letters}
+            if self.whole.perceptron_bias.of(self.table):
+                parts |= {f"{part}.bias" for part in parts & {"G", "U", "D"}}
         return parts
 
     def _check(self) -> None:
