@@ -197,7 +197,7 @@ class LayerComparison:
         halves = ("attention", "perceptron") if head is None else ("attention",)
         for half in halves:
             one, two = self.one.half(half), self.two.half(half)
-            names = {**one.biases(), **two.biases()}
+            names = {**one.biases, **two.biases}
             self._biased = {part: f"{part}.bias" in names for part in READERS}
             write = self._after(half, one, two, gains=True)
             read = self.below if self.post else self.basis
@@ -259,7 +259,7 @@ class LayerComparison:
         """What rows of B with their biases, or columns of what it writes, may be off by."""
         stored = half.stored[part]
         error = half.error(part, stored[:, at] if part == "D" else stored[at])
-        if part in READERS and (bias := half.biases().get(f"{part}.bias")) is not None:
+        if part in READERS and (bias := half.biases.get(f"{part}.bias")) is not None:
             error = np.hypot(error, bias[1][at])
         return error + basis.error * sizes
 
@@ -363,7 +363,7 @@ class LayerComparison:
 
     def _bias(self, part: str, one: FoldedBlock, two: FoldedBlock, write: Basis) -> None:
         """A bias that is written; 0 where a model has none."""
-        first, second = (block.biases().get(part) for block in (one, two))
+        first, second = (block.biases.get(part) for block in (one, two))
         if first is None and second is None:
             return
         width = len(self.basis.order)

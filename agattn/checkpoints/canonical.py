@@ -26,7 +26,7 @@ from agattn.checkpoints.folding import READERS, WRITERS, norms, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, shape
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, extended, put_extended, shape
 from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError, argument
 from agattn.limits import takes
@@ -40,21 +40,6 @@ HALVES = {"attention": (("Q", "K", "P"), "O", 1), "perceptron": (("G", "U"), "D"
 NEAR = 8
 #: Random tokens at which outputs are compared.
 TOKENS = 12
-
-
-def extended(block: Arrays, part: str) -> Array:
-    """A matrix, or a stack of them, in float64 with its bias as the last column."""
-    W = np.asarray(block[part], float)
-    bias = block.get(f"{part}.bias", np.zeros(W.shape[:-1]))
-    return np.concatenate([W, np.asarray(bias, float)[..., None]], axis=-1)
-
-
-def _with_biases(block: Parts, **extended: Array) -> None:
-    """Put extended matrices back, in the types of the block."""
-    for part, array in extended.items():
-        block[part] = array[..., :-1].astype(block[part].dtype)
-        if (bias := f"{part}.bias") in block:
-            block[bias] = array[..., -1].astype(block[bias].dtype)
 
 
 def _falling(keys: Array, near: float, what: str) -> tuple[Array, list[str]]:
@@ -211,7 +196,7 @@ def scores(block: Parts, facts: Facts, p: int, near: float) -> list[str]:
             return said
 
         said += chain.from_iterable(spread(of_group, range(g)))
-    _with_biases(block, Q=Q, K=K)
+    put_extended(block, Q=Q, K=K)
     return said
 
 
@@ -228,7 +213,7 @@ def values(block: Parts, near: float) -> list[str]:
         return ambiguous
 
     said = [*chain.from_iterable(spread(of_group, range(len(P))))]
-    _with_biases(block, P=P)
+    put_extended(block, P=P)
     block["O"] = O.astype(block["O"].dtype)
     return said
 
@@ -475,7 +460,7 @@ class CanonicalBlocks(Sequence[Parts]):
     def _computed(self, n: int) -> Parts:
         facts, stored = self.model.facts, self.model.blocks[n]
         block = dict(stored)
-        p = len(facts.angles[n]) if facts.angles else 0
+        p = facts.pairs(n)
         if self.folds:
             name, of = ("after perceptron", self.model.blocks[n - 1]) if n else ("embedding", self.model.ends)
             norm = {f"before.{end}": of[f"{name}.{end}"] for end in ("gain", "bias") if f"{name}.{end}" in of}

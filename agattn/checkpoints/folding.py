@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -66,6 +67,9 @@ class Rounding:
         """
         error = self.of(second + stored)
         return first * error + self.of(first) * (second + error)
+
+
+EXACT = Rounding()
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,7 @@ def stored_less(facts: Facts) -> float:
     return 1.0 if facts.place == "both" else 0.0
 
 
+@dataclass(eq=False)
 class FoldedBlock(Mapping[str, Array]):
     """A block, folded; each array at the moment it is asked for, in float64.
 
@@ -141,22 +146,11 @@ class FoldedBlock(Mapping[str, Array]):
         turning: the number of rows of queries and keys that turn.
     """
 
-    def __init__(
-        self,
-        stored: Arrays,
-        facts: Facts,
-        read: Mapping[str, Norm],
-        turning: int,
-        rounding: Rounding = Rounding(),  # it is immutable
-    ) -> None:
-        self.stored, self.facts, self.read, self.turning, self.rounding = (
-            stored,
-            facts,
-            read,
-            turning,
-            rounding,
-        )
-        self._biases: dict[str, tuple[Array, Array]] | None = None
+    stored: Arrays
+    facts: Facts
+    read: Mapping[str, Norm]
+    turning: int
+    rounding: Rounding = EXACT
 
     def fold(self, part: str, piece: Array) -> Array:
         """A piece of a reader (some of its rows) or of a writer (some heads, some neurons), folded."""
@@ -194,20 +188,14 @@ class FoldedBlock(Mapping[str, Array]):
             return None
         return read.constant(self.stored["P"], b, self.rounding)
 
+    @cached_property
     def biases(self) -> dict[str, tuple[Array, Array]]:
         """The biases that are left, each with what its entries may be off by."""
-        if self._biases is None:
-            self._biases = dict(self._fold_biases())
-        return self._biases
-
-    def _fold_biases(self) -> Iterator[tuple[str, tuple[Array, Array]]]:
         stored, facts = self.stored, self.facts
-        written = dict[str, tuple[Array, Array]]()
+        biases, written = dict[str, tuple[Array, Array]](), dict[str, tuple[Array, Array]]()
         for part, half in READERS.items():
-            if part == "P":
-                continue
             b = stored.get(f"{part}.bias")
-            if part not in stored or (b is None and self.read[half].bias is None):
+            if part == "P" or part not in stored or (b is None and self.read[half].bias is None):
                 continue
             bias = self.read[half].constant(stored[part], b, self.rounding)
             if part == "Q" and not facts.qk_norm:
@@ -216,7 +204,7 @@ class FoldedBlock(Mapping[str, Array]):
                 bias[0][:, self.turning :] = bias[1][:, self.turning :] = 0
                 if not self.turning:
                     continue
-            yield f"{part}.bias", bias
+            biases[f"{part}.bias"] = bias
         for part in WRITERS:
             if (b := stored.get(f"{part}.bias")) is not None:
                 written[part] = b.astype(np.float64), self.rounding.of(np.abs(b, dtype=np.float64))
@@ -225,9 +213,11 @@ class FoldedBlock(Mapping[str, Array]):
         if facts.parallel and "D" in written:
             written["O"] = _sum(written.get("O"), written.pop("D"))
         for part, (value, error) in written.items():
-            if facts.norm == "layer":
-                value, error = value - value.mean(), error + error.mean()
-            yield f"{part}.bias", (value, error)
+            centered = (
+                (value - value.mean(), error + error.mean()) if facts.norm == "layer" else (value, error)
+            )
+            biases[f"{part}.bias"] = centered
+        return biases
 
     def _constant_values(self, values: Array, errors: Array) -> tuple[Array, Array]:
         """Σ_h O_h b_{v,g(h)}, and what its entries may be off by."""
@@ -245,7 +235,7 @@ class FoldedBlock(Mapping[str, Array]):
     def __getitem__(self, part: str) -> Array:
         if part in READERS or part in WRITERS:
             return self.fold(part, self.stored[part])
-        return self.gain(part)[0] if part in self._gains() else self.biases()[part][0]
+        return self.gain(part)[0] if part in self._gains() else self.biases[part][0]
 
     def gain(self, part: str) -> tuple[Array, Array]:
         """A gain or a bias of a norm that stays, and what its entries may be off by."""
@@ -265,7 +255,7 @@ class FoldedBlock(Mapping[str, Array]):
     def __iter__(self) -> Iterator[str]:
         yield from (part for part in self.stored if part in READERS or part in WRITERS)
         yield from self._gains()
-        yield from self.biases()
+        yield from self.biases
 
     def __contains__(self, part: object) -> bool:
         return part in set(self)
@@ -286,8 +276,7 @@ class FoldedBlocks(Sequence[FoldedBlock]):
     def __getitem__(self, n: int) -> FoldedBlock:  # type: ignore[override]  # no slices
         n = range(len(self))[n]
         block, facts = self.model.blocks[n], self.model.facts
-        turning = 2 * len(facts.angles[n]) if facts.angles else 0
-        return FoldedBlock(block, facts, self._read(n, block), turning, self.rounding)
+        return FoldedBlock(block, facts, self._read(n, block), 2 * facts.pairs(n), self.rounding)
 
     def _read(self, n: int, block: Arrays) -> dict[str, Norm]:
         facts = self.model.facts
@@ -318,7 +307,7 @@ def _sum(first: tuple[Array, Array] | None, second: tuple[Array, Array] | None) 
     return a + b, e + f
 
 
-def folded(model: Transformer, rounding: Rounding = Rounding()) -> Transformer:  # immutable
+def folded(model: Transformer, rounding: Rounding = EXACT) -> Transformer:
     """The model with norms, means, multipliers and biases folded: the same function of tokens.
 
     Its ends are :class:`FoldedEnds` and its blocks :class:`FoldedBlock`, which fold an array at the moment it
@@ -339,7 +328,7 @@ def folded(model: Transformer, rounding: Rounding = Rounding()) -> Transformer: 
 class FoldedEnds(Mapping[str, Array]):
     """The ends of a model, folded; each array at the moment it is asked for, in float64."""
 
-    def __init__(self, model: Transformer, rounding: Rounding = Rounding()) -> None:  # immutable
+    def __init__(self, model: Transformer, rounding: Rounding = EXACT) -> None:
         self.model, self.rounding = model, rounding
         self.last = last_norm(model, len(model.blocks) - 1)
         self._means: dict[str, tuple[Array, Array]] = {}

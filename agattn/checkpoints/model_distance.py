@@ -20,9 +20,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.canonical import Parts, extended
+from agattn.checkpoints.canonical import Parts
 from agattn.checkpoints.folding import FoldedEnds, folded
-from agattn.checkpoints.stored import Arrays, Transformer
+from agattn.checkpoints.stored import Arrays, Transformer, extended
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
 from agattn.checkpoints.threads import SECONDS, threads
 from agattn.errors import InputError
@@ -232,6 +232,5 @@ def model_distance(first: Transformer, second: Transformer) -> ModelDistance:
                 raise InputError(
                     f"layer {n}: {part} is {' and '.join(shapes)}; only equal sizes are compared"
                 )
-        angles = first.facts.angles
-        layers.append(layer_distance(n, one, two, len(angles[n]) if angles else 0))
+        layers.append(layer_distance(n, one, two, first.facts.pairs(n)))
     return ModelDistance(tuple(layers), words)

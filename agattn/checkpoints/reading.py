@@ -13,10 +13,10 @@ import math
 import re
 import shutil
 import struct
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,14 +28,17 @@ from agattn.checkpoints.checkpoints import refuse_quantized
 from agattn.checkpoints.configuration import Configuration, refuse_keys, whole_of
 from agattn.checkpoints.families import common, families
 from agattn.checkpoints.published import from_config
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows
+from agattn.checkpoints.stored import Arrays, Facts, LazyArrays, Transformer, rows
 from agattn.checkpoints.threads import SECONDS, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
-from agattn.files import about, parsed, read_text
+from agattn.files import about, parsed, read_text, write
 
 #: The parts of a block whose biases the letters of families say.
 _LETTERS = {"q": "Q", "k": "K", "v": "P", "o": "O"}
+#: The parts that are fewer with fewer sets, and the key of a configuration that says how many there are.
+SHARED = {"K", "P", "K.bias", "P.bias"}
+_KV_HEADS = "num_key_value_heads"
 #: The bytes that are copied at a time.
 _PIECE = 2**24
 
@@ -73,37 +76,6 @@ def read_transformer(
     return _Stored(source, config).transformer()
 
 
-class StoredArrays(Mapping[str, Array]):
-    """The arrays of a block, or of the ends, each read when it is asked for."""
-
-    def __init__(self, stored: _Stored, layer: int | None) -> None:
-        self._stored, self._layer = stored, layer
-
-    def __getitem__(self, part: str) -> Array:
-        return self.rows(part)
-
-    def rows(self, part: str, rows: slice = slice(None)) -> Array:
-        """Some rows of an array; of an embedding or an unembedding only they are read.
-
-        Raises:
-            KeyError: if there is no such part.
-        """
-        return self._stored.array(self._layer, part, rows)
-
-    def shape(self, part: str) -> tuple[int, ...]:
-        """The shape of an array; nothing is read."""
-        return self._stored.part_shape(self._layer, part)
-
-    def __contains__(self, part: object) -> bool:
-        return part in self._stored.names[self._layer]  # and is not read
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._stored.names[self._layer])
-
-    def __len__(self) -> int:
-        return len(self._stored.names[self._layer])
-
-
 class _Stored:
     """A checkpoint: its tensors, and what they are.
 
@@ -111,6 +83,7 @@ class _Stored:
         names: of each layer, and of the ends (``None``), the tensor of each part.
         parts: of each tensor the layer and the parts that it holds.
         left_out: the tensors of what is built on top of the model.
+        each: of so many sets of keys and values one is written.
     """
 
     def __init__(
@@ -130,7 +103,7 @@ class _Stored:
         if len(published.kinds) > 1 or published.layers != published.attention_layers:
             raise InputError(f"{published.model} has layers of several kinds, which are not read as a whole")
         self.heads, self.groups, self.size = published.heads, published.kv_heads, published.rank
-        self.width, self.layers = published.dim, published.layers
+        self.width, self.layers, self.each = published.dim, published.layers, 1
         self.parts, self.names, self.left_out = self._claims()
         self.facts = Configuration(self.table, self.whole, published).facts()
         self._check()
@@ -138,11 +111,15 @@ class _Stored:
 
     def transformer(self) -> Transformer:
         """The whole, to be read."""
-        blocks = [StoredArrays(self, layer) for layer in range(self.layers)]
+        blocks = [self.arrays(layer) for layer in range(self.layers)]
         dtype = coarsest(self.file.dtype(name) for name in self.parts)
-        ends = StoredArrays(self, None)
+        ends = self.arrays(None)
         size = sum(math.prod(self.file.shape(name)) for name in self.parts)
         return Transformer(self.file.name, self.facts, ends, blocks, dtype, tuple(self.left_out), size)
+
+    def arrays(self, layer: int | None) -> LazyArrays:
+        """The arrays of a block, or of the ends, each read when it is asked for; some rows of ends alone."""
+        return LazyArrays(self.names[layer], partial(self.array, layer), partial(self.part_shape, layer))
 
     def _claims(
         self,
@@ -219,7 +196,7 @@ class _Stored:
                     f" {self.whole.name} with this config.json has not"
                 )
             for name in dict.fromkeys(names.values()):
-                shape, fits = self.file.shape(name), self._shape(name)
+                shape, fits = self.file.shape(name), self.tensor_shape(name)
                 if shape != fits:
                     there, must = (" × ".join(map(str, sizes)) for sizes in (shape, fits))
                     raise InputError(f"{name} is {there}; by config.json it must be {must}")
@@ -234,7 +211,7 @@ class _Stored:
             return 0
         return shape[::-1][axis] if self.whole.transposed and layer is not None else shape[axis]
 
-    def _shape(self, name: str) -> tuple[int, ...]:
+    def tensor_shape(self, name: str) -> tuple[int, ...]:
         """The shape that a tensor must have."""
         layer, parts = self.parts[name]
         shapes = [self.part_shape(layer, part) for part in parts]
@@ -269,11 +246,11 @@ class _Stored:
         """Refuse an unembedding in the file of a tied model that is not its embedding."""
         if not self.facts.tied or "W" not in self.names[None]:
             return
-        W, ends = self.names[None].pop("W"), StoredArrays(self, None)
+        W = self.names[None].pop("W")
         step = max(1, _PIECE // self.width)
         for start in range(0, self.file.shape(W)[0], step):
             rows = slice(start, start + step)
-            if not np.array_equal(_floats(self.file.part(W, rows)), ends.rows("E", rows)):
+            if not np.array_equal(_floats(self.file.part(W, rows)), self.array(None, "E", rows)):
                 raise InputError(
                     f"{W} is not the embedding, and tie_word_embeddings is true; set it to false in"
                     " config.json if the model is not tied"
@@ -290,7 +267,7 @@ class _Stored:
         turning = np.arange(2 * pairs).reshape(pairs, 2).T.ravel()
         return np.concatenate([turning, np.arange(2 * pairs, self.size)])
 
-    def array(self, layer: int | None, part: str, rows: slice = slice(None)) -> Array:
+    def array(self, layer: int | None, part: str, rows: slice) -> Array:
         """A part, or some of its rows."""
         name = self.names[layer][part]
         if layer is None:
@@ -395,7 +372,7 @@ class _Stored:
             return np.full(fits, 1 - self.whole.gain if gain else 0.0)
         if part not in arrays:
             raise InputError(f"{model.name} has no {part} in layer {layer}, which {self.file.name} has")
-        array = arrays[part]
+        array = arrays[part][:: self.each] if part in SHARED else arrays[part]
         if array.shape != fits:
             there, must = (" × ".join(map(str, sizes)) for sizes in (array.shape, fits))
             raise InputError(f"{part} of {model.name} is {there}; that of {self.file.name} is {must}")
@@ -427,7 +404,9 @@ class _Stored:
                 )
 
 
-def write_transformer(like: str | Path | WeightFile, model: Transformer, out: str | Path) -> None:
+def write_transformer(
+    like: str | Path | WeightFile, model: Transformer, out: str | Path, kv_heads: int | None = None
+) -> bool:
     """Write a transformer as a checkpoint is stored: the same files, names, shapes, types, and config.json.
 
     Gains that the model lacks are written as 1, biases as 0. Each entry is rounded once.
@@ -436,6 +415,11 @@ def write_transformer(like: str | Path | WeightFile, model: Transformer, out: st
         like: the checkpoint.
         model: has the facts and the shapes of the checkpoint.
         out: a folder that is made; or a file, where the checkpoint is one.
+        kv_heads: of so many runs of equal sets of keys and values the first sets alone are written.
+
+    Returns:
+        Whether there are fewer sets of keys and values: a folder is made, the family has them by
+        ``num_key_value_heads``, and K and V are tensors of their own. Else all sets are written.
 
     Raises:
         InputError: if the checkpoint is not in .safetensors files, or the model does not fit it.
@@ -453,6 +437,10 @@ def write_transformer(like: str | Path | WeightFile, model: Transformer, out: st
     targets = [out] if out.suffix.lower() == ".safetensors" else [out / path.name for path in paths]
     if any(target.exists() and target.samefile(path) for path, target in zip(paths, targets, strict=True)):
         raise InputError(f"{out} is the checkpoint itself; give another place")
+    alone = all(len(parts) == 1 for _, parts in stored.parts.values() if SHARED & {*parts})
+    fewer = kv_heads is not None and alone and _KV_HEADS in stored.table and targets[0] != out
+    if fewer:
+        stored.groups, stored.each = kv_heads, stored.groups // kv_heads
     targets[0].parent.mkdir(parents=True, exist_ok=True)
     for path, target in zip(paths, targets, strict=True):
         part = target.with_name(f"{target.name}.part")
@@ -462,56 +450,37 @@ def write_transformer(like: str | Path | WeightFile, model: Transformer, out: st
     for path in (*paths[0].parent.glob("*.safetensors.index.json"), paths[0].parent / "config.json"):
         if path.is_file() and not (targets[0].parent / path.name).exists():
             shutil.copyfile(path, targets[0].parent / path.name)
-
-
-def stored_parts(source: str | Path) -> Mapping[str, tuple[int | None, Sequence[str]]]:
-    """Of each tensor of a checkpoint the layer, ``None`` for the ends, and the parts that it holds."""
-    return _Stored(source).parts
+    if fewer:
+        config = out / "config.json"
+        write(config, json.dumps(json.loads(read_text(config)) | {_KV_HEADS: kv_heads}, indent=2))
+    return fewer
 
 
 def _write_file(stored: _Stored, model: Transformer, source: BinaryIO, stream: BinaryIO) -> None:
-    """Write one file with the header of another; what is no part is copied."""
-    beginning = source.read(8)
-    header = source.read(struct.unpack("<Q", beginning)[0])
-    stream.write(beginning + header)
-    table = {name: entry["data_offsets"] for name, entry in json.loads(header).items() if name[:2] != "__"}
-    for name, (start, end) in sorted(table.items(), key=lambda item: item[1]):
+    """Write one file with the header of another, but for other shapes; what is no part is copied."""
+    (length,) = struct.unpack("<Q", source.read(8))
+    text, end, starts = source.read(length), 0, dict[str, tuple[int, int]]()
+    header = json.loads(text)
+    tensors = [(name, entry) for name, entry in header.items() if name != "__metadata__"]
+    for name, entry in sorted(tensors, key=lambda item: item[1]["data_offsets"]):
+        start, size = entry["data_offsets"][0], entry["data_offsets"][1] - entry["data_offsets"][0]
+        starts[name] = 8 + length + start, size
+        if name in stored.parts and (rows := stored.tensor_shape(name)[0]) != entry["shape"][0]:
+            size = size * rows // entry["shape"][0]
+            entry["shape"][0] = rows
+        entry["data_offsets"] = [end, end := end + size]
+    if header != json.loads(text):
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+    stream.write(struct.pack("<Q", len(text)) + text)
+    for name, (start, size) in starts.items():
         if name in stored.parts:
             for piece in stored.pieces(name, model):
                 stream.write(piece.view(np.uint8).data)
             continue
-        _copy(source, stream, 8 + len(header) + start, end - start)
-
-
-def _copy(source: BinaryIO, stream: BinaryIO, start: int, size: int) -> None:
-    """Copy bytes from one file to another."""
-    source.seek(start)
-    for left in range(size, 0, -_PIECE):
-        stream.write(source.read(min(_PIECE, left)))
-
-
-def keep_first_parts(path: Path, names: Container[str], parts: int, each: int) -> None:
-    """Write a .safetensors file anew, with fewer rows: of these tensors, in parts, the first of ``each``."""
-    beside = path.with_name(f"{path.name}.part")
-    with path.open("rb") as source, beside.open("wb") as stream:
-        (length,) = struct.unpack("<Q", source.read(8))
-        header, runs, end = json.loads(source.read(length)), list[tuple[int, int]](), 0
-        tensors = [(name, entry) for name, entry in header.items() if name != "__metadata__"]
-        for name, entry in sorted(tensors, key=lambda item: item[1]["data_offsets"]):
-            first, last = entry["data_offsets"]
-            starts, size = [first], last - first
-            if name in names:
-                size //= parts
-                starts = [first + n * size for n in range(0, parts, each)]
-                entry["shape"][0] //= each
-            runs += [(8 + length + start, size) for start in starts]
-            entry["data_offsets"] = [end, end := end + size * len(starts)]
-        text = json.dumps(header).encode()
-        text += b" " * (-len(text) % 8)
-        stream.write(struct.pack("<Q", len(text)) + text)
-        for start, size in runs:
-            _copy(source, stream, start, size)
-    beside.replace(path)
+        source.seek(start)
+        for left in range(size, 0, -_PIECE):
+            stream.write(source.read(min(_PIECE, left)))
 
 
 def _pattern(name: str) -> str:

@@ -255,7 +255,7 @@ class _Comparison:
         roundings = [ROUNDINGS[model.dtype] for model in (a, b)]
         self.rounding = max(roundings, key=lambda rounding: rounding.u)
         self.checks, self.arrays = Checks(), dict[str, Array]()
-        self.one, self.two = FoldedEnds(a, Rounding()), FoldedEnds(b, self.rounding)
+        self.one, self.two = FoldedEnds(a), FoldedEnds(b, self.rounding)
         self.basis = self.below = Basis(np.arange(self.one.width), np.ones(self.one.width))
         self.held: dict[str, tuple[Array, Array]] = {}
 

@@ -167,7 +167,7 @@ def _logarithm(values: Array) -> Array:
 
 def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
     """Rows with their bias, if there is one, as a last column."""
-    bias = block.biases().get(f"{part}.bias")
+    bias = block.biases.get(f"{part}.bias")
     return rows if bias is None else np.concatenate([rows, bias[0][at][..., None]], axis=-1)
 
 
@@ -214,7 +214,7 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
             scores.append(_logarithm(np.concatenate(numbers)).ravel())
         return np.stack(queries), at_keys[None], np.stack(scores), _logarithm(np.stack(values))
 
-    block.biases()  # once
+    _ = block.biases  # once
     return HeadNumbers(*map(np.concatenate, zip(*spread(of_group, range(groups)), strict=True)))
 
 
@@ -252,7 +252,7 @@ def neuron_numbers(block: FoldedBlock, z: Array) -> Array:
             product *= norms(with_bias(block, "U", block.fold("U", stored["U"][at]), at))
         return _at(rows, z), sizes, product
 
-    block.biases()  # once
+    _ = block.biases  # once
     numbers = zip(*spread(of_piece, pieces(G.shape)), strict=True)
     at_z, sizes, product = map(np.concatenate, numbers)
     scale = sizes[:, None] if power else np.sqrt((at_z**2).mean())
