@@ -168,7 +168,7 @@ IDENTITY = Metric()
 class Heads(NamedTuple):
     """What belongs to sets of keys or of values, and what to the heads that use them.
 
-    Of rows, which are whitened, g × … and H × …; of new rows as combinations of those of a set, N × a × m × a,
+    Of whitened rows g × … and H × …; of new rows, as combinations of those of a set, N × a × m × a,
     and for each head of its own, H × a × a.
     """
 
@@ -223,8 +223,7 @@ class MeasuredLayer:
             for part, array in self.block.items()
         }
         sides = (
-            Heads(side.shared[groups], side.own[heads])
-            for side in (self.scores, self.values, *self.turning)
+            Heads(side.shared[groups], side.own[heads]) for side in (self.scores, self.values, *self.turning)
         )
         other.scores, other.values, *other.turning = sides
         return other
@@ -305,6 +304,8 @@ class MeasuredLayer:
 
     def averages(self, sets: int, turned: bool) -> dict[str, Array]:
         """The block of averages over sets, as they are or with rows turned to those of the first of a set."""
+        from scipy.linalg import orthogonal_procrustes
+
         QK, OP = self._mixings(sets)
         turn = 2 * self.pairs
         parts = [(QK, self.scores, slice(turn, None)), (OP, self.values, slice(0, None))]
@@ -338,9 +339,7 @@ class MeasuredLayer:
     def _mixings(self, sets: int) -> tuple[Heads, Heads]:
         """Combinations of scores and of values, 0 yet."""
         (groups, a, _), (_, b, _) = self.block["K"].shape, self.block["P"].shape
-        QK, OP = (
-            Heads(np.zeros((sets, n, groups // sets, n)), np.zeros((self.heads, n, n))) for n in (a, b)
-        )
+        QK, OP = (Heads(np.zeros((sets, n, groups // sets, n)), np.zeros((self.heads, n, n))) for n in (a, b))
         return QK, OP
 
     def _written(self, QK: Heads, OP: Heads) -> dict[str, Array]:

@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.canonical import Parts
 from agattn.checkpoints.folding import FoldedEnds, folded
 from agattn.checkpoints.stored import Arrays, Transformer, extended
-from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
+from agattn.checkpoints.symmetry import Basis, matched, permutation_between, rotation_between
 from agattn.checkpoints.threads import SECONDS, threads
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Note, Sheet, Table
@@ -116,20 +115,6 @@ def inner_values(first: Arrays, second: Arrays) -> Array:
     return _inner(P, O, P2, O2)
 
 
-def matched(costs: Array, groups: int) -> Array:
-    """The head of the second model for each of the first, groups to groups, of the least total cost.
-
-    >>> matched(np.array([[9, 9, 1, 2], [9, 9, 3, 1], [0, 4, 9, 9], [4, 4, 9, 9]]), 2).tolist()
-    [2, 3, 0, 1]
-    """
-    s = len(costs) // groups
-    blocks = costs.reshape(groups, s, groups, s).swapaxes(1, 2)
-    ways = [[linear_sum_assignment(pair)[1] for pair in row] for row in blocks]
-    totals = [[blocks[g, k][np.arange(s), ways[g][k]].sum() for k in range(groups)] for g in range(groups)]
-    partner = linear_sum_assignment(totals)[1]
-    return np.concatenate([k * s + ways[g][k] for g, k in enumerate(partner)])
-
-
 def basis_between(first: Transformer, second: Transformer) -> tuple[Basis, str]:
     """The basis of the residual stream of one model in that of the other, by embeddings, and in words."""
     ends, facts = [FoldedEnds(model) for model in (first, second)], first.facts
@@ -179,7 +164,7 @@ def layer_distance(layer: int, first: Parts, second: Parts, p: int) -> LayerDist
         ones, twos = _squares(first, inner)[:, None], _squares(second, inner)[None]
         squares.append(np.maximum(ones + twos - 2 * inner(first, second), 0))
         sizes.append(np.maximum(ones, twos))
-    partner = matched(squares[0] + squares[1], len(first["K"]))
+    partner = matched(squares[0] + squares[1], len(first["K"]))[1]
     chosen = (np.arange(len(partner)), partner)
     far = [square[chosen] for square in squares]
     relative = [_root_of_ratio(x, size[chosen]) for x, size in zip(far, sizes, strict=True)]

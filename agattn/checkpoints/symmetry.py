@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import linear_sum_assignment
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.folding import FoldedBlock, norms, pieces
@@ -79,7 +80,7 @@ def permutation_between(first: Array, second: Array) -> Basis:
     products = product(two.T, one)
     order = np.abs(products).argmax(1)
     if len(np.unique(order)) < len(order):
-        order = _assignment(-np.abs(products))
+        order = linear_sum_assignment(-np.abs(products))[1]
     signs = np.sign(products[np.arange(len(order)), order])
     return Basis(order, np.where(signs == 0, 1.0, signs))
 
@@ -155,10 +156,19 @@ def _blocks(do: Callable[[slice], Array], size: int, axis: int = 0) -> Array:
     return np.concatenate(list(spread(do, blocks)), axis=axis)
 
 
-def _assignment(costs: Array) -> Array:
-    from scipy.optimize import linear_sum_assignment
+def matched(costs: Array, groups: int) -> tuple[Array, Array]:
+    """For each group, and for each head, the other one, groups to groups, of the least total cost.
 
-    return linear_sum_assignment(costs)[1]
+    >>> costs = np.array([[9, 9, 1, 2], [9, 9, 3, 1], [0, 4, 9, 9], [4, 4, 9, 9]])
+    >>> [others.tolist() for others in matched(costs, 2)]
+    [[1, 0], [2, 3, 0, 1]]
+    """
+    s = len(costs) // groups
+    blocks = costs.reshape(groups, s, groups, s).swapaxes(1, 2)
+    ways = [[linear_sum_assignment(pair)[1] for pair in row] for row in blocks]
+    totals = [[blocks[g, k][range(s), ways[g][k]].sum() for k in range(groups)] for g in range(groups)]
+    others = linear_sum_assignment(totals)[1]
+    return others, np.concatenate([k * s + ways[g][k] for g, k in enumerate(others)])
 
 
 def _logarithm(values: Array) -> Array:
@@ -225,17 +235,12 @@ def _at(rows: Array, z: Array) -> Array:
 
 def match_heads(first: HeadNumbers, second: HeadNumbers) -> tuple[Array, Array]:
     """For each group and each head of the second model the one of the first, by least differences."""
-    heads, groups = len(second.queries), len(second.keys)
-    size = heads // groups
+    heads = len(second.queries)
     costs = np.zeros((heads, heads))
     for h in range(heads):
         for one, two in ((first.scores, second.scores), (first.values, second.values)):
             costs[h] += np.minimum(np.abs(one - two[h]), 1.0).mean(1)
-    by_group = costs.reshape(groups, size, groups, size).swapaxes(1, 2)
-    orders = [[_assignment(by_group[g, k]) for k in range(groups)] for g in range(groups)]
-    totals = [[by_group[g, k][range(size), orders[g][k]].sum() for k in range(groups)] for g in range(groups)]
-    chosen = _assignment(np.array(totals))
-    return chosen, np.concatenate([k * size + orders[g][k] for g, k in enumerate(chosen)])
+    return matched(costs, len(second.keys))
 
 
 def neuron_numbers(block: FoldedBlock, z: Array) -> Array:
@@ -269,5 +274,5 @@ def match_neurons(first: Array, second: Array) -> Array:
     left, free = np.flatnonzero(order < 0), np.setdiff1d(n, order)
     if len(left):
         costs = np.linalg.norm(second[left, None] - first[None, free], axis=2) if len(left) <= 4096 else None
-        order[left] = free if costs is None else free[_assignment(np.minimum(costs, 1e3))]
+        order[left] = free if costs is None else free[linear_sum_assignment(np.minimum(costs, 1e3))[1]]
     return order
