@@ -271,62 +271,31 @@ class _Stored:
         """A part, or some of its rows."""
         name = self.names[layer][part]
         if layer is None:
-            array = _floats(self.file.part(name, rows) if rows != slice(None) else self.file[name])
-            return self._gains(part, array)
-        array = _floats(self.file[name])
-        if self.whole.transposed and array.ndim == 2:
-            array = array.T
-        array = self._shaped(part, self._unpacked(array, self.parts[name][1])[part])
-        return self._gains(part, array)[rows]
-
-    def _gains(self, part: str, array: Array) -> Array:
+            array = _floats(self.file.part(name, rows))
+        else:
+            parts = self.parts[name][1]
+            view = self._views(_floats(self.file[name]), layer, parts)[parts.index(part)]
+            array = self._turned(part, view.reshape(self.part_shape(layer, part)))[rows]
         add = self.whole.gain if part.endswith(".gain") else 0.0
         return array.astype(np.float64) + add if add else array
 
-    def _unpacked(self, array: Array, parts: Sequence[str]) -> dict[str, Array]:
-        """Of each part of a tensor its rows."""
-        if len(parts) == 1:
-            return {parts[0]: array}
+    def _views(self, tensor: Array, layer: int | None, parts: Sequence[str]) -> list[Array]:
+        """Of each part of a tensor its entries, in their order, to be read or to be written to."""
+        if self.whole.transposed and layer is not None:
+            tensor = tensor.T
+        if parts == ["O"]:
+            return [tensor.reshape(self.width, self.heads, self.size).swapaxes(0, 1)]
         if len(parts) == 3 and self.whole.packing == "by group":
-            by_group = array.reshape(self.groups, -1, self.size, *array.shape[1:])
-            pieces = [by_group[:, :-2], by_group[:, -2:-1], by_group[:, -1:]]
-            rows = [piece.reshape(-1, *array.shape[1:]) for piece in pieces]
-        else:
-            heads = np.array([self.heads, self.groups] if len(parts) == 3 else [1])
-            unit = len(array) // (self.heads + 2 * self.groups if len(parts) == 3 else 2)
-            rows = np.split(array, np.cumsum(heads) * unit)
-        return dict(zip(parts, rows, strict=True))
+            by_group = tensor.reshape(self.groups, -1, self.size, *tensor.shape[1:])
+            return [by_group[:, :-2], by_group[:, -2], by_group[:, -1]]
+        sizes = [math.prod(self.part_shape(layer, part)) for part in parts]
+        return np.split(tensor, np.cumsum(sizes[:-1]) // math.prod(tensor.shape[1:]))
 
-    def _packed(self, pieces: Sequence[Array]) -> Array:
-        """The tensor of one part, or of several: what :meth:`_unpacked` takes apart."""
-        if len(pieces) == 3 and self.whole.packing == "by group":
-            rest = pieces[0].shape[1:]
-            by_group = [piece.reshape(self.groups, -1, self.size, *rest) for piece in pieces]
-            return np.concatenate(by_group, axis=1).reshape(-1, *rest)
-        return np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
-
-    def _shaped(self, part: str, array: Array) -> Array:
-        """The rows of a part, head by head."""
-        letter = part.partition(".")[0]
-        if part == "O":
-            return array.reshape(self.width, self.heads, self.size).transpose(1, 0, 2)
-        if letter in ("Q", "K", "P"):
-            array = array.reshape(-1, self.size, *array.shape[1:])
-            return array[:, self.order] if letter != "P" and self.order is not None else array
-        if letter in ("query", "key") and self.facts.qk_norm == "all":
-            return array.reshape(-1, self.size)
-        return array
-
-    def _flat(self, part: str, array: Array) -> Array:
-        """What :meth:`_shaped` made of rows, as rows."""
-        letter, _, kind = part.partition(".")
-        if part == "O":
-            return array.transpose(1, 0, 2).reshape(self.width, -1)
-        if letter in ("Q", "K", "P"):
-            if letter != "P" and self.order is not None:
-                array = array[:, np.argsort(self.order)]
-            return array.reshape(-1, *array.shape[2:])
-        return array.ravel() if kind in ("gain", "bias") else array
+    def _turned(self, part: str, array: Array, back: bool = False) -> Array:
+        """Queries or keys in the order in which pairs are f and p + f, or back in that of the file."""
+        if self.order is None or part.partition(".")[0] not in ("Q", "K"):
+            return array
+        return array[:, np.argsort(self.order) if back else self.order]
 
     def pieces(self, name: str, model: Transformer) -> Iterator[Array]:
         """A tensor of this file with the parts of a model, in its type, piece by piece.
@@ -338,8 +307,11 @@ class _Stored:
         if layer is None and len(self.file.shape(name)) == 2:
             tensors = self._end(name, parts[0], model)
         else:
-            tensor = self._packed([self._flat(part, self._of(model, layer, part)) for part in parts])
-            tensors = iter([tensor.T if self.whole.transposed and tensor.ndim == 2 else tensor])
+            arrays = [self._turned(part, self._of(model, layer, part), back=True) for part in parts]
+            tensor = np.empty(self.tensor_shape(name), np.result_type(*arrays))
+            for view, array in zip(self._views(tensor, layer, parts), arrays, strict=True):
+                view[...] = array.reshape(view.shape)
+            tensors = iter([tensor])
         for tensor in tensors:
             step = max(1, _PIECE * len(tensor) // max(1, tensor.size))
             for start in range(0, len(tensor), step):
