@@ -122,9 +122,7 @@ def basis_between(first: Transformer, second: Transformer) -> tuple[Basis, str]:
     at = np.unique(np.linspace(0, tokens - 1, min(tokens, 4 * d)).astype(int))
     E, E2 = (end.fold("E", end.stored("E")[at]) for end in ends)
     basis = permutation_between(E, E2)
-    if facts.norm == "layer":
-        sign = 1.0 if basis.signs.sum() >= 0 else -1.0
-        basis = Basis(basis.order, np.full(d, sign))
+    basis = basis.with_one_sign() if facts.norm == "layer" else basis
     apart = np.linalg.norm(basis.turn(E) - E2) / np.linalg.norm(E2)
     if apart > 0.5 and facts.place == "before" and "embedding.gain" not in first.ends:
         return rotation_between(E, E2, np.zeros(len(E)), facts.norm == "layer"), "rotated"

@@ -16,7 +16,7 @@ import json
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -262,51 +262,48 @@ class _Comparison:
     def _compact(self, model: Transformer, part: str) -> Array:
         """An embedding, in the type of its file while the other one is read."""
         array = model.ends[part]
-        if model.dtype in ("float16", "bfloat16") and array.nbytes > 2**28:
-            import ml_dtypes
+        if "16" not in model.dtype or array.nbytes <= 2**28:
+            return array
+        import ml_dtypes  # noqa: F401  (gives numpy the type bfloat16)
 
-            return array.astype(np.float16 if model.dtype == "float16" else ml_dtypes.bfloat16)
-        return array
+        return array.astype(model.dtype)
 
     def ends(self) -> None:
         """Find the basis of the stream, and compare the embedding with its positions, types and norm."""
         parts = [part for part in ("E", "positions", "types") if part in self.a.ends]
         _same_shapes(self.a.ends, self.b.ends)
-        compact = {part: (self._compact(self.a, part), self._compact(self.b, part)) for part in parts}
-        raw = {part: (first, second, second) for part, (first, second) in compact.items()}
-        used = parts if len(raw["E"][0]) < 2 * self.one.width else ["E"]
-        samples = [np.concatenate([self._sample(raw[part][n], part, n) for part in used]) for n in range(3)]
+        stored = {part: [self._compact(model, part) for model in (self.a, self.b)] for part in parts}
+        used = parts if len(stored["E"][0]) < 2 * self.one.width else ["E"]
+        first, second, errors = (
+            np.concatenate([self._sample(stored[part][min(n, 1)], part, n) for part in used])
+            for n in range(3)
+        )
         facts = self.a.facts
-        candidates = [permutation_between(*samples[:2])]
+        basis = permutation_between(first, second)
         if facts.place == "before" and "embedding.gain" not in self.a.ends:
-            residual = np.linalg.norm(candidates[0].turn(samples[0]) - samples[1])
-            if residual > np.linalg.norm(samples[2]) + 1e-12 * np.linalg.norm(samples[1]):
-                first, second, errors = samples
-                candidates = [rotation_between(first, second, errors, facts.norm == "layer")]
+            residual = np.linalg.norm(basis.turn(first) - second)
+            if residual > np.linalg.norm(errors) + 1e-12 * np.linalg.norm(second):
+                basis = rotation_between(first, second, errors, facts.norm == "layer")
         elif facts.norm == "layer":
-            signs = candidates[0].signs
-            candidates[0] = replace(
-                candidates[0], signs=np.full(len(signs), 1.0 if signs.sum() >= 0 else -1.0)
-            )
-        self.basis = self.below = candidates[0]
+            basis = basis.with_one_sign()
+        self.basis = self.below = basis
         for part in parts:
-            first, second = compact[part]
-            self._compare(part, ROWS[part], first, second, self.basis)
+            self._compare(part, ROWS[part], *stored[part], basis)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):
             if part in self.a.ends or part in self.b.ends:
-                first, second = self.one[part], self.two[part]
-                expected = self.basis.turn(first)
+                gain, actual = self.one[part], self.two[part]
+                expected = basis.turn(gain)
                 if part == "embedding.gain":
-                    expected = self.basis.signed(self.basis.signs).turn(first)
-                    sign = -1.0 if (expected * second).sum() < 0 else 1.0
+                    expected = basis.signed(basis.signs).turn(gain)
+                    sign = -1.0 if (expected * actual).sum() < 0 else 1.0
                 error = self.two.error(part, self.b.ends[part])
-                self.checks.add((-1, part), "coordinate", sign * expected, second, error)
-        self.basis = self.basis.signed(sign)
-        if self.basis.matrix is None:
-            self.arrays |= {"basis.order": self.basis.order, "basis.signs": self.basis.signs}
+                self.checks.add((-1, part), "coordinate", sign * expected, actual, error)
+        self.basis = basis = basis.signed(sign)
+        if basis.matrix is None:
+            self.arrays |= {"basis.order": basis.order, "basis.signs": basis.signs}
         else:
-            self.arrays["basis"] = self.basis.matrix
+            self.arrays["basis"] = basis.matrix
 
     def _sample(self, array: Array, part: str, n: int) -> Array:
         """Some rows of an embedding of A (0) or B (1), or what those of B may be off by (2).
@@ -497,14 +494,10 @@ def write_symmetry(path: Path, arrays: Mapping[str, Array]) -> None:
     start = 0
     for name, array in arrays.items():
         pairs = np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
-        whole = np.issubdtype(pairs.dtype, np.integer)
-        data.append(np.ascontiguousarray(pairs, "<i8" if whole else "<f8").tobytes())
+        kind, dtype = ("I64", "<i8") if np.issubdtype(pairs.dtype, np.integer) else ("F64", "<f8")
+        data.append(np.ascontiguousarray(pairs, dtype).tobytes())
         end = start + len(data[-1])
-        header[name] = {
-            "dtype": "I64" if whole else "F64",
-            "shape": pairs.shape,
-            "data_offsets": (start, end),
-        }
+        header[name] = {"dtype": kind, "shape": pairs.shape, "data_offsets": (start, end)}
         start = end
     text = json.dumps(header).encode()
     path.write_bytes(b"".join((struct.pack("<Q", len(text)), text, *data)))

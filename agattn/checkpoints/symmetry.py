@@ -72,6 +72,10 @@ class Basis:
         """The basis with signs of rows changed."""
         return self if np.all(signs == 1) else replace(self, signs=self.signs * signs)
 
+    def with_one_sign(self) -> Basis:
+        """The basis with the sign that most of its rows have."""
+        return replace(self, signs=np.full(len(self.signs), 1.0 if self.signs.sum() >= 0 else -1.0))
+
 
 def permutation_between(first: Array, second: Array) -> Basis:
     """The signed permutation of columns that takes one embedding nearest to the other, by their products."""
