@@ -502,7 +502,7 @@ class CanonicalForm(Result, name="canonical", eq=False):
     """The canonical form of a transformer, layer by layer.
 
     Attributes:
-        transformer: the form itself.
+        transformer: the form itself; its blocks are computed when they are asked for.
     """
 
     layers: Key[tuple[LayerChange, ...], "What became of each layer."]
@@ -538,37 +538,6 @@ def difference(first: Transformer, second: Transformer) -> float:
     return float(abs(one - two).max() / (abs(one).max() or 1.0))
 
 
-def canonical_transformer(
-    model: Transformer, residual_basis: bool = False, fold_norms: bool = False
-) -> tuple[Transformer, CanonicalForm]:
-    """The canonical form of a transformer, in its own parts, and what became of each layer.
-
-    Its blocks are computed when they are asked for.
-
-    Raises:
-        InputError: if the basis of the residual stream is asked for, and outputs are vectors of it.
-    """
-    if residual_basis and "W" not in model.ends and not model.facts.tied:
-        raise InputError(
-            f"{model.name} gives vectors of the residual stream, whose basis is therefore not free; "
-            f"leave {argument('residual_basis')} out"
-        )
-    folds = fold_norms or residual_basis
-    R, said = None, list[str]()
-    ends: Parts = dict(model.ends) if folds else {}
-    if folds:
-        fold_ends(ends, model.facts)
-    if residual_basis:
-        R, said = basis(ends, model.facts, NEAR * ROUNDINGS[model.dtype].u)
-        turn(ends, R)
-    blocks = CanonicalBlocks(model, R, folds)
-    new = replace(model, ends=ends or model.ends, blocks=blocks)
-    with threads(SECONDS / 2 * model.size):
-        apart = difference(model, new)
-    layers = tuple(blocks.changes[n] for n in range(len(blocks)))
-    return new, CanonicalForm(layers, tuple(said), apart, new)
-
-
 @takes("workers")
 def canonical(
     weights: Any,
@@ -585,7 +554,8 @@ def canonical(
         fold_norms: fold norms into what reads them, take out means, and center embeddings.
 
     Raises:
-        InputError: if the checkpoint cannot be read, or is of a family that is not read as a whole.
+        InputError: if the checkpoint cannot be read, or is of a family that is not read as a whole; if the
+            basis of the residual stream is asked for, and outputs are vectors of it.
 
     See Also:
         :func:`agattn.equivalent`; ``agattn canonical`` in a shell, which writes it.
@@ -603,4 +573,21 @@ def canonical(
     np.float64(1.0)
     """
     model = weights if isinstance(weights, Transformer) else read_transformer(weights)
-    return canonical_transformer(model, residual_basis, fold_norms)[1]
+    if residual_basis and "W" not in model.ends and not model.facts.tied:
+        raise InputError(
+            f"{model.name} gives vectors of the residual stream, whose basis is therefore not free; "
+            f"leave {argument('residual_basis')} out"
+        )
+    folds = fold_norms or residual_basis
+    R, said = None, list[str]()
+    ends: Parts = dict(model.ends) if folds else {}
+    if folds:
+        fold_ends(ends, model.facts)
+    if residual_basis:
+        R, said = basis(ends, model.facts, NEAR * ROUNDINGS[model.dtype].u)
+        turn(ends, R)
+    blocks = CanonicalBlocks(model, R, folds)
+    form = replace(model, ends=ends or model.ends, blocks=blocks)
+    with threads(SECONDS / 2 * model.size):
+        apart = difference(model, form)
+    return CanonicalForm(tuple(blocks.changes[n] for n in range(len(blocks))), tuple(said), apart, form)
