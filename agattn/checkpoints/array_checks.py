@@ -116,7 +116,8 @@ class Checks:
 
     def add(
         self,
-        at: tuple[int, str],
+        layer: int,
+        part: str,
         units: str,
         expected: Array,
         actual: Array,
@@ -137,12 +138,12 @@ class Checks:
         kept = (expected[worst], actual[worst]) if ratios[worst] > 1 else (None, None)
         values = float(residual[worst]) / scale, float(bound[worst]) / scale, float(ratios[worst])
         misfits = [(start + first, *others) for first, *others in np.argwhere(ratios > 1).tolist()]
-        check = Check(*at, piece, units, *values, len(misfits), tuple(misfits[:MOST_NAMED]), *kept)
+        check = Check(layer, part, piece, units, *values, len(misfits), tuple(misfits[:MOST_NAMED]), *kept)
         with self.lock:
-            before = self.all.get(at, check._replace(misfits=0, named=()))
+            before = self.all.get((layer, part), check._replace(misfits=0, named=()))
             first = min(check, before, key=lambda each: (-each.ratio, each.piece))
             named = tuple(sorted(before.named + check.named)[:MOST_NAMED])
-            self.all[at] = first._replace(misfits=before.misfits + check.misfits, named=named)
+            self.all[layer, part] = first._replace(misfits=before.misfits + check.misfits, named=named)
 
     @property
     def misfits(self) -> list[Check]:
@@ -188,10 +189,10 @@ class LayerComparison:
     def __init__(
         self, n: int, one: FoldedBlock, two: FoldedBlock, basis: Basis, below: Basis, checks: Checks
     ) -> None:
-        self.n, self.blocks, self.checks = n, (one, two), checks
+        self.n, self.blocks, self.checks, self.check = n, (one, two), checks, partial(checks.add, n)
         self.basis, self.below = basis, below
         self.head: int | None = None
-        self.found: dict[str, Array] = {}
+        self.symmetry: dict[str, Array] = {}
         self.post = one.facts.place == "post"
 
     def run(self, head: int | None = None) -> tuple[Basis, Basis]:
@@ -217,24 +218,11 @@ class LayerComparison:
 
     def own(self, group: int) -> range:
         """The heads of a group that are compared."""
-        size = len(self.found["heads"]) // len(self.found["groups"])
+        size = len(self.symmetry["heads"]) // len(self.symmetry["groups"])
         heads = range(group * size, (group + 1) * size)
         if self.head is None:
             return heads
         return range(self.head, self.head + 1) if self.head in heads else range(0)
-
-    def check(
-        self,
-        part: str,
-        units: str,
-        expected: Array,
-        actual: Array,
-        bound: Array,
-        start: int = 0,
-        axes: int = 1,
-    ) -> None:
-        """Compare an array of the layer, or some of its pieces."""
-        self.checks.add((self.n, part), units, expected, actual, bound, start, axes)
 
     def _after(self, half: str, gains: bool) -> Basis:
         """Compare a norm behind a half: first its gain, which may have signs of its own, then its bias."""
@@ -283,7 +271,7 @@ class LayerComparison:
         first = head_numbers(one, np.concatenate([self.read.back(z), ones]))
         second = head_numbers(two, np.concatenate([z, ones]))
         groups, heads = match_heads(first, second)
-        self.found |= {"groups": groups, "heads": heads}
+        self.symmetry |= {"groups": groups, "heads": heads}
         normalized = _Normalized(self, first.keys[groups], second.keys) if one.facts.qk_norm else None
 
         def compare(g: int) -> Array:
@@ -302,15 +290,15 @@ class LayerComparison:
 
         chosen = [g for g in range(len(groups)) if self.own(g)]
         # Heads that share a gain take its signs from the first group.
-        self.found["values"] = np.stack([*(map if normalized else spread)(compare, chosen)])
+        self.symmetry["values"] = np.stack([*(map if normalized else spread)(compare, chosen)])
         if normalized:
             normalized.gains()
         if self.head is not None:
             [group] = chosen
             for name in ("keys", "pairs"):
-                if name in self.found:
-                    self.found[name] = self.found[name][group : group + 1]
-            self.found |= {"groups": groups[group : group + 1], "heads": heads[self.head : self.head + 1]}
+                if name in self.symmetry:
+                    self.symmetry[name] = self.symmetry[name][group : group + 1]
+            self.symmetry |= {"groups": groups[group : group + 1], "heads": heads[self.head : self.head + 1]}
 
     def _pairs(self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...]) -> None:
         """k' = ck and q' = q/c̄ for each pair of rows that turns."""
@@ -321,7 +309,7 @@ class LayerComparison:
         k, k2, q, q2 = (x[..., :p, :] + 1j * x[..., p:turning, :] for x in (*keys[:2], *queries[:2]))
         e, e2 = (np.hypot(x[..., :p], x[..., p:turning]) for x in (keys[2], queries[2]))
         c = factor(k, k2)
-        self.found.setdefault("pairs", np.empty((len(self.found["groups"]), p), complex))[g] = c
+        self.symmetry.setdefault("pairs", np.empty((len(self.symmetry["groups"]), p), complex))[g] = c
         self.check("K", "group pair", (c[:, None] * k)[None], k2[None], e[None], g, 2)
         gone = np.asarray((k == 0).all(-1) & (k2 == 0).all(-1))
         expected = np.where(gone[:, None], q2, q / c.conj()[:, None])
@@ -335,7 +323,7 @@ class LayerComparison:
             return
         e, e2 = (np.linalg.norm(x[..., self.one.turning :], axis=-1) for x in (keys[2], queries[2]))
         M, inverse, least, moved = self._linear("K", g, K, K2, e)
-        self.found.setdefault("keys", np.empty((len(self.found["groups"]), *M.shape)))[g] = M
+        self.symmetry.setdefault("keys", np.empty((len(self.symmetry["groups"]), *M.shape)))[g] = M
         bound = second_bound(moved, least, e2, np.linalg.norm(Q2, axis=(1, 2)))
         self.check("Q", "head", inverse.T @ Q, Q2, bound, own[0])
 
@@ -349,7 +337,7 @@ class LayerComparison:
     def _values(self, g: int, own: range) -> Array:
         """P' = MP, O' = OM⁻¹."""
         one, two, write = self.one, self.two, self.write
-        group, heads = int(self.found["groups"][g]), self.found["heads"]
+        group, heads = int(self.symmetry["groups"][g]), self.symmetry["heads"]
         P, P2 = self.read.turn(one.fold("P", one.stored["P"][group])), two.fold("P", two.stored["P"][g])
         e = np.linalg.norm(two.error("P", two.stored["P"][g])) + self.read.error * np.linalg.norm(P2)
         M, inverse, least, moved = self._linear("P", g, P, P2, e)
@@ -385,7 +373,7 @@ class LayerComparison:
         if np.linalg.norm(self.write.turn(b) - b2) > 1e-2 * np.linalg.norm(b2) + 1e-30:
             self._one_value_bias(second, gap, bound)
             return
-        expected = np.einsum("gij,gj->gi", self.found["values"], first[0][self.found["groups"]])
+        expected = np.einsum("gij,gj->gi", self.symmetry["values"], first[0][self.symmetry["groups"]])
         bound = np.linalg.norm(second[1], axis=1) + 1e-2 * np.linalg.norm(second[0], axis=1)
         self.check("P.bias", "group", expected, second[0], bound)
         if self.checks.all[self.n, "P.bias"].ratio <= 1:
@@ -406,7 +394,7 @@ class LayerComparison:
         ones = np.ones((1, VECTORS))
         first = neuron_numbers(one, np.concatenate([self.read.back(z), ones]))
         order = match_neurons(first, neuron_numbers(two, np.concatenate([z, ones])))
-        self.found["neurons"] = order
+        self.symmetry["neurons"] = order
         powers = {"G": {"relu": 1, "relu2": 2}.get(one.facts.activation, 0), "U": 1}
 
         def compare(piece: tuple[slice, ...]) -> Array:
@@ -435,7 +423,7 @@ class LayerComparison:
             self.check("D", "neuron", expected.T, D2.T, bound, at.start)
             return total
 
-        self.found["scales"] = np.concatenate([*spread(compare, pieces(two.stored["G"].shape))])
+        self.symmetry["scales"] = np.concatenate([*spread(compare, pieces(two.stored["G"].shape))])
 
 
 class _Normalized:
@@ -445,7 +433,7 @@ class _Normalized:
         one, two = layer.one, layer.two
         self.layer, self.p, self.turning = layer, one.turning // 2, one.turning
         a = keys.shape[1]
-        groups, heads = layer.found["groups"], layer.found["heads"]
+        groups, heads = layer.symmetry["groups"], layer.symmetry["heads"]
         self.shared = one["key.gain"].ndim == 1
         self.gain, self.gain2 = (block["key.gain"].reshape(-1, a) for block in (one, two))
         self.query, self.query2 = (block["query.gain"].reshape(-1, a) for block in (one, two))

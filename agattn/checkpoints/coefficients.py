@@ -39,12 +39,7 @@ def of_files(
     softmax: bool = False,
     tolerance: float = TOLERANCE,
     curve: bool = False,
-    heads: int | None = None,
-    kv_heads: int | None = None,
-    family: str | None = None,
-    ignore: Sequence[str] = (),
-    match: Sequence[str] = (),
-    names: str | None = None,
+    **counts: Any,
 ) -> WeightsCoefficient | HeadsCoefficients:
     """λ at the weights of one layer, or at those of every head of a checkpoint.
 
@@ -54,9 +49,8 @@ def of_files(
         softmax: for softmax heads, t ≥ 2.
         tolerance: of the decisions for floats, above 0 and below 1.
         curve: take λ at every tolerance, too, t ≥ 2.
-        heads, kv_heads: how many a layer of a checkpoint has, where no ``config.json`` says it.
-        family, ignore: how a ``config.json`` is read, as for :func:`agattn.from_config`.
-        match, names: which tensors are read, as for :func:`agattn.classify`.
+        counts: ``heads``, ``kv_heads``, ``match``, ``family``, ``ignore``, ``names`` of a
+            :class:`agattn.checkpoints.checkpoints.Checkpoint`.
 
     Raises:
         InputError: if a file cannot be read or has no weights, or the tolerance makes no sense.
@@ -68,14 +62,18 @@ def of_files(
     plain = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
     normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
     settings: dict[str, Any] = {"t": t, "softmax": softmax, "tolerance": tolerance, "curve": curve}
-    if names is None and {"A", "K"} & set(plain) and all(len(file.shape(name)) < 3 for name in plain):
-        refuse_counts(file, heads, kv_heads)
+    if (
+        counts.get("names") is None
+        and {"A", "K"} & set(plain)
+        and all(len(file.shape(name)) < 3 for name in plain)
+    ):
+        refuse_counts(file, counts.get("heads"), counts.get("kv_heads"))
         given = parameters(**{name: file[name] for name in plain})
         at = weights_coefficient(given, **settings)
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
-    checkpoint = Checkpoint(file, heads, kv_heads, match, family, ignore, names)
+    checkpoint = Checkpoint(file, **counts)
     for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
         at = weights_coefficient(parameters(K=head.K, Q=head.Q, V=head.V), **settings)
         rows.append(AtHead(**structs.asdict(at), layer=head.layer, head=head.head))

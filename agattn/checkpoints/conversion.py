@@ -32,6 +32,7 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.calls import one_of, positive_integer
+from agattn.checkpoints.folding import fold_biases
 from agattn.checkpoints.forward import attention_inputs
 from agattn.checkpoints.reading import SHARED, read_transformer, write_transformer
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, extended, put_extended
@@ -201,6 +202,8 @@ class MeasuredLayer:
             self.free = (all(self.free),) * 2
         angles = facts.angles[number] if facts.angles else ()
         self.pairs = len(angles)
+        if all(self.free) or not one_metric:
+            fold_biases(self.block, facts, self.pairs)
         self.slow = [context is not None and abs(angle) * context < 2 * pi for angle in angles]
         self.cost = [
             average(angle, context, facts.causal) if context and slow else np.eye(2) / 2
@@ -334,7 +337,7 @@ class MeasuredLayer:
         new = (T @ B).T @ np.concatenate([K.reshape(-1, K.shape[2]), P.reshape(-1, P.shape[2])])
         block, split = dict(self.block), K.shape[0] * K.shape[1]
         put_extended(block, K=new[:split].reshape(K.shape), P=new[split:].reshape(P.shape))
-        return self._constants(block), tail**2
+        return block, tail**2
 
     def _mixings(self, sets: int) -> tuple[Heads, Heads]:
         """Combinations of scores and of values, 0 yet."""
@@ -352,16 +355,6 @@ class MeasuredLayer:
             put_extended(new, **{part: rows})
         put_extended(new, Q=QK.own @ extended(self.block, "Q"))
         new["O"] = new["O"] @ OP.own.swapaxes(1, 2)
-        return self._constants(new)
-
-    def _constants(self, new: dict[str, Array]) -> dict[str, Array]:
-        """Drop the key bias where it is invisible, and move to the output bias what values have in common."""
-        if self.free[0] and "K.bias" in new:
-            new["K.bias"][:, 2 * self.pairs :] = 0
-        if self.free[1] and "P.bias" in new:
-            values = np.repeat(self.block["P.bias"], self.heads // len(self.block["P.bias"]), axis=0)
-            new["O.bias"] = self.block["O.bias"] + np.einsum("hdb,hb->d", self.block["O"], values)
-            new["P.bias"][:] = 0
         return new
 
 
@@ -457,8 +450,8 @@ def _converted(
     scores, values = layer.distances(new)
     rivals: list[float | None] = [None, None]
     if kind == "kv_heads":
-        found = [layer.distances(layer.averages(sets, turned)) for turned in (False, True)]
-        rivals = [float(x + layer.weight * y) ** 0.5 for x, y in found]
+        distances = [layer.distances(layer.averages(sets, turned)) for turned in (False, True)]
+        rivals = [float(x + layer.weight * y) ** 0.5 for x, y in distances]
     together = tuple(tuple(order[n * old // sets : (n + 1) * old // sets]) for n in range(sets))
     line = ConvertedLayer(
         layer=number,

@@ -145,7 +145,7 @@ class Storage(Described, frozen=True):
 class Common(msgspec.Struct, frozen=True):
     """What ``families.toml`` says of all families."""
 
-    words: tuple[str, ...]
+    words: tuple[str, ...]  #: of names of keys that may matter
     attention: tuple[str, ...]
     other_layers: tuple[str, ...]
     refused: dict[str, str]
@@ -157,10 +157,6 @@ class Common(msgspec.Struct, frozen=True):
     activations: dict[str, str]
     buffers: tuple[str, ...]
     unless: dict[str, tuple[Any, ...]]
-
-    def is_suspicious(self, key: str) -> bool:
-        """Whether the name of a key says that it may matter."""
-        return any(word in key.lower() for word in self.words)
 
     def is_harmless(self, key: str, family: Family | None = None) -> bool:
         """Whether a key changes no matrix of attention and no function of them."""

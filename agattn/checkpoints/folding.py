@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -419,3 +420,29 @@ class FoldedEnds(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(list(self))
+
+
+def add_to(block: dict[str, Array], bias: str, value: Array, at: Any = ...) -> None:
+    """Add to a bias, or to a part of it, in its type."""
+    new = np.array(block[bias])
+    new[at] += value
+    block[bias] = new
+
+
+def fold_biases(block: dict[str, Array], facts: Facts, p: int) -> None:
+    """b_o → b_o + Σ_h O_h b_{v,g(h)}; b_o + b_down of parallel halves; b_k → 0 on rows that do not turn.
+
+    A bias moves where the block has the other one; that of keys goes if only a softmax sees the scores.
+    """
+    if {"P.bias", "O.bias"} <= {*block}:
+        heads = len(block["O"]) // len(block["P"])
+        values = np.repeat(np.asarray(block["P.bias"], float), heads, axis=0)
+        add_to(block, "O.bias", np.einsum("hdb,hb->d", np.asarray(block["O"], float), values))
+        block["P.bias"] = np.zeros_like(block["P.bias"])
+    if facts.parallel and {"O.bias", "D.bias"} <= {*block}:
+        add_to(block, "O.bias", block["D.bias"])
+        block["D.bias"] = np.zeros_like(block["D.bias"])
+    if "K.bias" in block and not facts.qk_norm and not facts.score_cap:
+        block["K.bias"] = np.concatenate(
+            [block["K.bias"][:, : 2 * p], np.zeros_like(block["K.bias"][:, 2 * p :])], axis=1
+        )

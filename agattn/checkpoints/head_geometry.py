@@ -309,8 +309,7 @@ def classify(
         file = WeightFile(paths)
     else:
         return classify_weights(layers_of(weights), tolerance)
-    parts = (match,) if isinstance(match, str) else tuple(match)
-    return classify_checkpoint(Checkpoint(file, heads, kv_heads, parts, family, ignore, names), tolerance)
+    return classify_checkpoint(Checkpoint(file, heads, kv_heads, match, family, ignore, names), tolerance)
 
 
 def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) -> HeadTable:

@@ -145,14 +145,14 @@ def heads_of(block: Arrays, basis: Basis | None = None) -> Parts:
 def _squares(block: Parts, inner: Callable[[Parts, Parts], Array]) -> Array:
     """The squared norms of all heads."""
     size = len(block["Q"]) // len(block["K"])
-    result = np.zeros(len(block["Q"]))
-    for h in range(len(result)):
-        own = {"Q": h, "O": h, "Q.bias": h, "query.gain": h}
-        own = {part: own.get(part, h // size) for part in block}
-        stacks = {part for part in block if not part.endswith("gain") or block[part].ndim == 2}
-        head = {part: block[part][own[part]][None] if part in stacks else block[part] for part in block}
-        result[h] = inner(head, head)[0, 0]
-    return result
+
+    def square(h: int) -> float:
+        own = {part: h if part.startswith(("Q", "O", "query")) else h // size for part in block}
+        gains = {part for part in block if part.endswith("gain") and block[part].ndim == 1}
+        head = {part: block[part] if part in gains else block[part][own[part]][None] for part in block}
+        return float(inner(head, head)[0, 0])
+
+    return np.array([square(h) for h in range(len(block["Q"]))])
 
 
 def layer_distance(layer: int, first: Parts, second: Parts, p: int) -> LayerDistance:

@@ -80,7 +80,7 @@ class Published(Result, name="config"):
     def layer(
         self,
         normalization: Literal["none", "softmax"] = "none",
-        rotary: bool | None = None,
+        rotary: bool = True,
         kind: LayerKind | None = None,
     ) -> Network:
         """One layer: with the model's mask without softmax; with rotary positions by default if it has them.
@@ -88,7 +88,7 @@ class Published(Result, name="config"):
         There are two tokens, or three with the causal mask and positions, so that two distances are seen.
         """
         kind = self.kinds[0] if kind is None else kind
-        pairs = kind.rotary_pairs if rotary is None or rotary else 0
+        pairs = kind.rotary_pairs if rotary else 0
         causal = self.causal and normalization == "none"
         attention = Attention(
             self.dim,
@@ -226,7 +226,7 @@ def _checked(
                 left_out.named.append(keys.named[name].format(shown(value)))
         elif name in read or keys.is_harmless(name, family):
             continue
-        elif keys.is_suspicious(name):
+        elif any(word in name.lower() for word in keys.words):
             near = nearest(name, read)
             raise InputError(
                 f"{name} is {shown(value)}, a key that is not known{of} and may matter{near or '.'} If it"
@@ -400,7 +400,11 @@ class _Configuration:
                 if (listed := self.listed(name, number)) is not None:
                     return [read(f"{name}[{n}]", entry, heads) for n, entry in enumerate(listed)]
         if family.multi_query.of(self.table):
-            self._refuse_unclear_sharing()
+            unless, (name, value) = family.multi_query.unless, self.given("kv_heads")
+            if unless and unless not in self.table and value is not None:
+                raise InputError(
+                    f"{name} is {shown(value)}, and counts or not as {unless} says, which is missing"
+                )
             groups = self.size("groups") if "groups" in family.keys else 1
             name = next(iter(family.keys.get("groups", ("",))))
         else:
@@ -415,14 +419,6 @@ class _Configuration:
                 f"{name} is {groups}; behind a latent each of the {heads} heads has keys of its own"
             )
         return [_divides(name, groups, heads)] * number
-
-    def _refuse_unclear_sharing(self) -> None:
-        """Refuse sets of keys and values beside a switch that may make them count, and is not there."""
-        unless, (name, value) = self.family.multi_query.unless, self.given("kv_heads")
-        if unless and unless not in self.table and value is not None:
-            raise InputError(
-                f"{name} is {shown(value)}, and counts or not as {unless} says, which is missing"
-            )
 
     def turns(self, number: int, types: Sequence[str]) -> list[bool]:
         """Of each layer whether its keys and queries are turned by their positions."""

@@ -34,6 +34,12 @@ from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text, write
 
+#: Where tensors come from, and the keys of their configuration.
+Source = str | Path | WeightFile | Mapping[str, Any]
+Config = str | Path | Mapping[str, Any] | None
+#: Of each tensor the layer, none for the ends, and the parts that it holds.
+Claims = dict[str, tuple[int | None, list[str]]]
+
 #: The parts of a block whose biases the letters of families say.
 _LETTERS = {"q": "Q", "k": "K", "v": "P", "o": "O"}
 #: The parts that are fewer with fewer sets, and the key of a configuration that says how many there are.
@@ -48,9 +54,7 @@ SHAPES = {
 _PIECE = 2**24
 
 
-def read_transformer(
-    source: str | Path | WeightFile | Mapping[str, Any], config: str | Path | Mapping[str, Any] | None = None
-) -> Transformer:
+def read_transformer(source: Source, config: Config = None) -> Transformer:
     """The transformer in a checkpoint; its arrays are read when they are asked for.
 
     Args:
@@ -91,11 +95,7 @@ class _Stored:
         each: of so many sets of keys and values one is written.
     """
 
-    def __init__(
-        self,
-        source: str | Path | WeightFile | Mapping[str, Any],
-        config: str | Path | Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, source: Source, config: Config = None) -> None:
         if isinstance(source, (str, Path)):
             self.file = WeightFile([source])
         else:
@@ -126,9 +126,7 @@ class _Stored:
         """The arrays of a block, or of the ends, each read when it is asked for; some rows of ends alone."""
         return LazyArrays(self.names[layer], partial(self.array, layer), partial(self.part_shape, layer))
 
-    def _claims(
-        self,
-    ) -> tuple[dict[str, tuple[int | None, list[str]]], dict[int | None, dict[str, str]], list[str]]:
+    def _claims(self) -> tuple[Claims, dict[int | None, dict[str, str]], list[str]]:
         """What each tensor is."""
         patterns = [
             (parts.split(","), re.compile(rf"(?:[A-Za-z_]\w*\.)*{_pattern(name)}"))
@@ -136,7 +134,7 @@ class _Stored:
             for name in names.split("|")
             if name
         ]
-        claims = dict[str, tuple[int | None, list[str]]]()
+        claims: Claims = {}
         names: dict[int | None, dict[str, str]] = {None: {}, **{n: {} for n in range(self.layers)}}
         left_out = list[str]()
         for name in self.file:
@@ -479,7 +477,7 @@ def _rounded(array: Array, dtype: str) -> Array:
     return odd.astype(dtype)
 
 
-def _table(file: WeightFile, config: str | Path | Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _table(file: WeightFile, config: Config) -> Mapping[str, Any]:
     """The keys of the configuration that is given, or stands beside the file."""
     if isinstance(config, Mapping):
         return config
@@ -644,13 +642,10 @@ def angles(
         start, end = max(ends[0], 0), min(ends[1], 2 * pairs - 1)
         ramp = np.clip((np.arange(pairs) - start) / ((end - start) or 0.001), 0, 1)
         result = plain * (1 - ramp + ramp / factor)
-        scales = [
-            1.0 if factor <= 1 else 0.1 * number(name, 1.0) * math.log(factor) + 1.0
-            for name in ("mscale", "mscale_all_dim")
-        ]
-        both = bool(rope.get("mscale") and rope.get("mscale_all_dim"))
-        alone = 1.0 if factor <= 1 else 0.1 * math.log(factor) + 1.0
-        turning = number("attention_factor", scales[0] / scales[1] if both else alone)
+        names = ("mscale", "mscale_all_dim")
+        both = (number(name) for name in names) if all(rope.get(name) for name in names) else (1.0, 0.0)
+        first, second = (0.1 * m * math.log(max(factor, 1.0)) + 1.0 for m in both)
+        turning = number("attention_factor", first / second)
     else:
         raise InputError(
             f"rope_type is {shown(kind)}, whose angles are not read; those of default, linear, llama3 and"

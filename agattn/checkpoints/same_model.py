@@ -298,7 +298,7 @@ class _Comparison:
                     expected = basis.signed(basis.signs).turn(gain)
                     sign = -1.0 if (expected * actual).sum() < 0 else 1.0
                 error = self.two.error(part, self.b.ends[part])
-                self.checks.add((-1, part), "coordinate", sign * expected, actual, error)
+                self.checks.add(-1, part, "coordinate", sign * expected, actual, error)
         self.basis = basis = basis.signed(sign)
         if basis.matrix is None:
             self.arrays |= {"basis.order": basis.order, "basis.signs": basis.signs}
@@ -326,7 +326,7 @@ class _Comparison:
             (at,) = piece
             expected, actual = basis.turn(self.one.fold(part, first[at])), self.two.fold(part, second[at])
             bound = self.two.error(part, second[at]) + basis.error * norms(actual)
-            self.checks.add((-1, part), units, expected, actual, bound, at.start)
+            self.checks.add(-1, part, units, expected, actual, bound, at.start)
 
         for _ in spread(compare, pieces(first.shape)):
             pass
@@ -339,15 +339,15 @@ class _Comparison:
             _same_shapes(self.a.blocks[n], self.b.blocks[n], f"layer {n}: ")
             layer = LayerComparison(n, one[n], two[n], self.basis, self.below, self.checks)
             self.basis, self.below = layer.run(head)
-            self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.found.items()}
-            result.append(ComparedLayer(n, _symmetry_of(layer.found), dict(self._residuals(n))))
+            self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.symmetry.items()}
+            result.append(ComparedLayer(n, _symmetry_of(layer.symmetry), dict(self._residuals(n))))
         return result
 
     def _residuals(self, n: int) -> Iterator[tuple[str, float]]:
         """The largest residual of each array of a layer, with that of its bias."""
         for part, name in COLUMNS.items():
-            found = [self.checks.all.get((n, key)) for key in (part, f"{part}.bias")]
-            if residuals := [check.residual for check in found if check is not None]:
+            checks = [self.checks.all.get((n, key)) for key in (part, f"{part}.bias")]
+            if residuals := [check.residual for check in checks if check is not None]:
                 yield name, max(residuals)
 
     def logits(self) -> None:
@@ -361,7 +361,7 @@ class _Comparison:
         if any(bias is not None for bias in biases):
             nothing = (np.zeros(len(first)), np.zeros(len(first)))
             (expected, _), (actual, error) = (bias or nothing for bias in biases)
-            self.checks.add((-1, "W.bias"), "token", expected, actual, error)
+            self.checks.add(-1, "W.bias", "token", expected, actual, error)
 
     def verdict(self, layers: list[ComparedLayer], covered: str = "") -> SameModel:
         """The same if everything fits; else different if tokens say so.
@@ -413,17 +413,17 @@ class _Comparison:
         return f"{moved} coordinates moved, {signs} with another sign" if moved or signs else "the same"
 
 
-def _symmetry_of(found: Mapping[str, Array]) -> LayerSymmetry:
+def _symmetry_of(symmetry: Mapping[str, Array]) -> LayerSymmetry:
     """The symmetry of a layer in numbers."""
-    moved = np.zeros(len(found["groups"]), bool)
+    moved = np.zeros(len(symmetry["groups"]), bool)
     for name in ("values", "keys"):
-        if name in found:
-            M = found[name]
+        if name in symmetry:
+            M = symmetry[name]
             moved |= np.linalg.norm(M - np.eye(M.shape[-1]), axis=(1, 2)) > 1e-2 * np.sqrt(M.shape[-1])
-    neurons, scales = found.get("neurons", np.arange(0)), found.get("scales", np.ones(0))
+    neurons, scales = symmetry.get("neurons", np.arange(0)), symmetry.get("scales", np.ones(0))
     return LayerSymmetry(
-        tuple(map(int, found["groups"])),
-        tuple(map(int, found["heads"])),
+        tuple(map(int, symmetry["groups"])),
+        tuple(map(int, symmetry["heads"])),
         int((neurons != np.arange(len(neurons))).sum()),
         int(moved.sum()),
         int((np.abs(scales - 1) > 1e-2).sum()),

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -185,8 +186,7 @@ def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> 
     return rows if bias is None else np.concatenate([rows, bias[0][at][..., None]], axis=-1)
 
 
-@dataclass
-class HeadNumbers:
+class HeadNumbers(NamedTuple):
     """What tells heads apart: the rows of queries and keys at random z, numbers of scores, and of values."""
 
     queries: Array
@@ -206,11 +206,11 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
 
     def of_group(g: int) -> tuple[Array, ...]:
         K, P = rows("K", g), block.fold("P", stored["P"][g : g + 1])[0]
-        at_keys, at_values = _at(K, z), _at(P, z)
+        at_keys, at_values = K @ z[: K.shape[1]], P @ z[: P.shape[1]]
         queries, scores, values = [], [], []
         for h in range(g * heads // groups, (g + 1) * heads // groups):
             Q = rows("Q", h)
-            q = _at(Q, z)
+            q = Q @ z[: Q.shape[1]]
             values.append(norms(block.fold("O", stored["O"][h : h + 1])[0] @ at_values, 0))
             queries.append(q)
             if block.facts.qk_norm:
@@ -230,11 +230,6 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
 
     _ = block.biases  # once
     return HeadNumbers(*map(np.concatenate, zip(*spread(of_group, range(groups)), strict=True)))
-
-
-def _at(rows: Array, z: Array) -> Array:
-    """Rows, with or without biases, at z."""
-    return rows @ z[: rows.shape[-1]]
 
 
 def match_heads(first: HeadNumbers, second: HeadNumbers) -> tuple[Array, Array]:
@@ -259,7 +254,7 @@ def neuron_numbers(block: FoldedBlock, z: Array) -> Array:
         product = sizes**power * norms(block.fold("D", stored["D"][:, at]), 0)
         if "U" in stored:
             product *= norms(with_bias(block, "U", block.fold("U", stored["U"][at]), at))
-        return _at(rows, z), sizes, product
+        return rows @ z[: rows.shape[1]], sizes, product
 
     _ = block.biases  # once
     numbers = zip(*spread(of_piece, pieces(G.shape)), strict=True)
