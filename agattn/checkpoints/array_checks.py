@@ -327,7 +327,7 @@ class LayerComparison:
         bound = second_bound(moved, least, e2, np.linalg.norm(Q2, axis=(1, 2)))
         self.check("Q", "head", inverse.T @ Q, Q2, bound, own[0])
 
-    def _linear(self, part: str, g: int, first: Array, second: Array, e: Array) -> tuple[Array, ...]:
+    def _linear(self, part: str, g: int, first: Array, second: Array, e: Any) -> tuple[Array, ...]:
         """M of X' = MX, M⁻¹, σ_min(X'), and what X' is off by with σ_max(X') for its norm."""
         M, (least, most) = _least_squares(first, second)
         self.check(part, "group", (M @ first)[None], second[None], np.array([e]), g)

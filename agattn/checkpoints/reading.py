@@ -403,9 +403,9 @@ def write_transformer(
     if any(target.exists() and target.samefile(path) for path, target in zip(paths, targets, strict=True)):
         raise InputError(f"{out} is the checkpoint itself; give another place")
     alone = all(len(parts) == 1 for _, parts in stored.parts.values() if SHARED & {*parts})
-    fewer = kv_heads is not None and alone and _KV_HEADS in stored.table and targets[0] != out
+    fewer = kv_heads if alone and _KV_HEADS in stored.table and targets[0] != out else None
     if fewer:
-        stored.groups, stored.each = kv_heads, stored.groups // kv_heads
+        stored.groups, stored.each = fewer, stored.groups // fewer
     targets[0].parent.mkdir(parents=True, exist_ok=True)
     for path, target in zip(paths, targets, strict=True):
         part = target.with_name(f"{target.name}.part")
@@ -417,8 +417,8 @@ def write_transformer(
             shutil.copyfile(path, targets[0].parent / path.name)
     if fewer:
         config = out / "config.json"
-        write(config, json.dumps(json.loads(read_text(config)) | {_KV_HEADS: kv_heads}, indent=2))
-    return fewer
+        write(config, json.dumps(json.loads(read_text(config)) | {_KV_HEADS: fewer}, indent=2))
+    return bool(fewer)
 
 
 def _write_file(stored: _Stored, model: Transformer, source: BinaryIO, stream: BinaryIO) -> None:

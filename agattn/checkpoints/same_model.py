@@ -288,7 +288,7 @@ class _Comparison:
             basis = basis.with_one_sign()
         self.basis = self.below = basis
         for part in parts:
-            self._compare(part, ROWS[part], *stored[part], basis)
+            self._compare(part, ROWS[part], stored[part][0], stored[part][1], basis)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):
             if part in self.a.ends or part in self.b.ends:
