@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, shape
 
 #: Of each array that reads the stream, the half of the block to which it belongs.
 READERS = {"Q": "attention", "K": "attention", "P": "attention", "G": "perceptron", "U": "perceptron"}
@@ -106,10 +106,10 @@ class Norm:
         return (value, error) if b is None else (value + b, error + rounding.of(np.abs(b, dtype=np.float64)))
 
 
-def pieces(shape: Sequence[int], axis: int = 0) -> Iterator[tuple[slice, ...]]:
+def pieces(sizes: Sequence[int], axis: int = 0) -> Iterator[tuple[slice, ...]]:
     """An array in pieces along an axis, none larger than ``PIECE`` if it can be."""
-    step = max(1, PIECE * shape[axis] // max(1, int(np.prod(shape))))
-    for start in range(0, shape[axis], step):
+    step = max(1, PIECE * sizes[axis] // max(1, int(np.prod(sizes))))
+    for start in range(0, sizes[axis], step):
         yield (slice(None),) * axis + (slice(start, start + step),)
 
 
@@ -330,7 +330,7 @@ class FoldedEnds(Mapping[str, Array]):
     """The ends of a model, folded; each array at the moment it is asked for, in float64."""
 
     def __init__(self, model: Transformer, rounding: Rounding = EXACT) -> None:
-        self.model, self.rounding = model, rounding
+        self.model, self.rounding, self.width = model, rounding, shape(model.ends, "E")[1]
         self.last = last_norm(model, len(model.blocks) - 1)
         self._means: dict[str, tuple[Array, Array]] = {}
 
@@ -340,13 +340,6 @@ class FoldedEnds(Mapping[str, Array]):
         if part != "W" or "W" in ends:
             return ends[part]
         return ends["E"] if self.model.facts.tied else np.eye(self.width)
-
-    @property
-    def width(self) -> int:
-        """The width of the stream."""
-        ends = self.model.ends
-        small = ("final.gain", "embedding.gain", "positions", "types", "E")
-        return int(next(ends[part].shape[-1] for part in small if part in ends))
 
     def fold(self, part: str, piece: Array) -> Array:
         """Some rows of an embedding, of positions or of the unembedding W, or a gain or bias, folded."""

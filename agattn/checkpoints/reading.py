@@ -28,7 +28,7 @@ from agattn.calls import is_number, refuse_unless, shown
 from agattn.checkpoints.checkpoints import refuse_quantized
 from agattn.checkpoints.families import Storage, boolean, common, families, wholes
 from agattn.checkpoints.published import Published, from_config
-from agattn.checkpoints.stored import Arrays, Facts, LazyArrays, Transformer, rows
+from agattn.checkpoints.stored import Arrays, Facts, LazyArrays, Transformer, rows, shape
 from agattn.checkpoints.threads import SECONDS, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
@@ -319,15 +319,11 @@ class _Stored:
         if part not in model.ends:
             raise InputError(f"{model.name} has no {part}, which {self.file.name} has as {name}")
         number, width = self.file.shape(name)
+        if shape(model.ends, part) != (number, width):
+            raise InputError(f"{part} of {model.name} has not the shape of {name}, {number} × {width}")
         step = max(1, _PIECE // width)
-        for start in range(0, number + 1, step):  # one more row, which must not be there
-            fits, piece = (
-                (min(step, number - start), width),
-                rows(model.ends, part, slice(start, start + step)),
-            )
-            if piece.shape != fits:
-                raise InputError(f"{part} of {model.name} has not the shape of {name}, {number} × {width}")
-            yield piece
+        for start in range(0, number, step):
+            yield rows(model.ends, part, slice(start, start + step))
 
     def _of(self, model: Transformer, layer: int | None, part: str) -> Array:
         """A part of a model, as this file stores it: a gain that it lacks is 1, a bias is 0."""
