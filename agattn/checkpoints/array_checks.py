@@ -397,8 +397,7 @@ class LayerComparison:
         self.symmetry["neurons"] = order
         powers = {"G": {"relu": 1, "relu2": 2}.get(one.facts.activation, 0), "U": 1}
 
-        def compare(piece: tuple[slice, ...]) -> Array:
-            (at,) = piece
+        def compare(at: slice) -> Array:
             some = order[at]
             total, error, least = np.ones(len(some)), np.zeros(len(some)), np.ones(len(some))
             dead = np.zeros(len(some), bool)

@@ -446,7 +446,7 @@ class CanonicalBlocks(Sequence[Parts]):
 def _relative(new: Array, old: Array) -> float:
     """How much an array changed, relatively to the larger norm."""
 
-    def squares(at: tuple[slice, ...]) -> Array:
+    def squares(at: slice) -> Array:
         arrays = new[at], old[at], np.subtract(new[at], old[at], dtype=float)
         return np.array([(norms(array.reshape(1, -1)) ** 2)[0] for array in arrays])
 

@@ -61,12 +61,9 @@ class Rounding:
         of_entries *= factor
         return norms(np.abs(of_entries) + rest if self.tiny else of_entries, axis)
 
-    def of_product(self, first: Array, second: Array, stored: float = 0.0) -> Array:
-        """By how much a product of two entries may be off, from their absolute values.
-
-        The second may be stored less a number, as Gemma's gains are.
-        """
-        error = self.of(second + stored)
+    def of_product(self, first: Array, second: Array) -> Array:
+        """By how much a product of two entries may be off, from their absolute values."""
+        error = self.of(second)
         return first * error + self.of(first) * (second + error)
 
 
@@ -106,11 +103,11 @@ class Norm:
         return (value, error) if b is None else (value + b, error + rounding.of(np.abs(b, dtype=np.float64)))
 
 
-def pieces(sizes: Sequence[int], axis: int = 0) -> Iterator[tuple[slice, ...]]:
-    """An array in pieces along an axis, none larger than ``PIECE`` if it can be."""
-    step = max(1, PIECE * sizes[axis] // max(1, int(np.prod(sizes))))
-    for start in range(0, sizes[axis], step):
-        yield (slice(None),) * axis + (slice(start, start + step),)
+def pieces(sizes: Sequence[int]) -> Iterator[slice]:
+    """An array of these sizes in pieces of its rows, none larger than ``PIECE`` if it can be."""
+    step = max(1, PIECE * sizes[0] // max(1, int(np.prod(sizes))))
+    for start in range(0, sizes[0], step):
+        yield slice(start, start + step)
 
 
 def norms(x: Array, axis: int = -1) -> Array:
@@ -268,7 +265,7 @@ class FoldedBlock(Mapping[str, Array]):
 class FoldedBlocks(Sequence[FoldedBlock]):
     """The blocks of a model, folded."""
 
-    def __init__(self, model: Transformer, rounding: Rounding) -> None:
+    def __init__(self, model: Transformer, rounding: Rounding = EXACT) -> None:
         self.model, self.rounding = model, rounding
 
     def __len__(self) -> int:
@@ -308,7 +305,7 @@ def _sum(first: tuple[Array, Array] | None, second: tuple[Array, Array] | None) 
     return a + b, e + f
 
 
-def folded(model: Transformer, rounding: Rounding = EXACT) -> Transformer:
+def folded(model: Transformer) -> Transformer:
     """The model with norms, means, multipliers and biases folded: the same function of tokens.
 
     Its ends are :class:`FoldedEnds` and its blocks :class:`FoldedBlock`, which fold an array at the moment it
@@ -323,7 +320,7 @@ def folded(model: Transformer, rounding: Rounding = EXACT) -> Transformer:
     facts = replace(
         model.facts, tied=False, embedding_scale=1.0, score_scale=1.0, logit_scale=1.0, turning_scale=1.0
     )
-    return replace(model, facts=facts, ends=FoldedEnds(model, rounding), blocks=FoldedBlocks(model, rounding))
+    return replace(model, facts=facts, ends=FoldedEnds(model), blocks=FoldedBlocks(model))
 
 
 class FoldedEnds(Mapping[str, Array]):

@@ -159,7 +159,7 @@ def _read(u: Array, block: Arrays, part: str) -> Array:
     """W u + b: tokens × rows, or heads × tokens × rows."""
     W, b = block[part], block.get(f"{part}.bias")
 
-    def of_piece(at: tuple[slice, ...]) -> Array:
+    def of_piece(at: slice) -> Array:
         return u @ W[at].astype(np.float64).swapaxes(-1, -2)
 
     y = np.concatenate([*spread(of_piece, pieces(W.shape))], axis=0 if W.ndim == 3 else -1)

@@ -322,8 +322,7 @@ class _Comparison:
     def _compare(self, part: str, units: str, first: Array, second: Array, basis: Basis) -> None:
         """Compare an embedding or the unembedding, piece by piece."""
 
-        def compare(piece: tuple[slice, ...]) -> None:
-            (at,) = piece
+        def compare(at: slice) -> None:
             expected, actual = basis.turn(self.one.fold(part, first[at])), self.two.fold(part, second[at])
             bound = self.two.error(part, second[at]) + basis.error * norms(actual)
             self.checks.add(-1, part, units, expected, actual, bound, at.start)
@@ -333,7 +332,7 @@ class _Comparison:
 
     def layers(self, chosen: Iterable[int], head: int | None) -> list[ComparedLayer]:
         """Compare layers."""
-        one, two = FoldedBlocks(self.a, Rounding()), FoldedBlocks(self.b, self.rounding)
+        one, two = FoldedBlocks(self.a), FoldedBlocks(self.b, self.rounding)
         result = []
         for n in chosen:
             _same_shapes(self.a.blocks[n], self.b.blocks[n], f"layer {n}: ")

@@ -247,8 +247,7 @@ def neuron_numbers(block: FoldedBlock, z: Array) -> Array:
     stored, power = block.stored, {"relu": 1, "relu2": 2}.get(block.facts.activation, 0)
     G = stored["G"]
 
-    def of_piece(piece: tuple[slice, ...]) -> tuple[Array, Array, Array]:
-        (at,) = piece
+    def of_piece(at: slice) -> tuple[Array, Array, Array]:
         rows = with_bias(block, "G", block.fold("G", G[at]), at)
         sizes = norms(rows)
         product = sizes**power * norms(block.fold("D", stored["D"][:, at]), 0)
