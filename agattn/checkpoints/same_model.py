@@ -532,12 +532,7 @@ def _separate(
 
 @takes("workers")
 def equivalent(
-    w1: Any,
-    w2: Any,
-    *,
-    layer: int | None = None,
-    head: int | None = None,
-    tolerance: float | None = None,
+    w1: Any, w2: Any, *, layer: int | None = None, head: int | None = None, tolerance: float | None = None
 ) -> Equivalence | SameModel:
     """Whether two sets of weights, or two whole checkpoints, are the same function, and by which symmetry.
 

@@ -381,8 +381,7 @@ class WholeModel(Result):
     parameters: Key[Mapping[str, Count], "The entries of all arrays in all layers, by kind."]
     redundant: Key[tuple[Rewrites, ...], "What changes no function: the dimensions of orbits, by kind."]
     checked: Key[
-        bool,
-        "Whether small models of this type were checked, and have no more: proved for those sizes.",
+        bool, "Whether small models of this type were checked, and have no more: proved for those sizes."
     ]
     left_out: Key[tuple[str, ...], "What is not counted."]
 
