@@ -37,8 +37,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, islice, product
 from math import log2, prod
+from operator import mul
 from typing import Any, TypeVar
 
 import flint
@@ -52,7 +53,6 @@ from agattn.algebra.residues import (
     less_product,
     matmul,
     nonzero_minor,
-    random_prime,
     rational_number,
     reduce,
 )
@@ -111,6 +111,11 @@ class _Degree:
     standard: Any
     starts: IntArray
     groups: dict[int, slice]
+
+    def count(self, marked: Any) -> list[int]:
+        """How many monomials are marked in each multidegree."""
+        return np.add.reduceat(marked, self.starts, dtype=np.int64).tolist() if len(self.starts) else []
+
     normal_forms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
 
 
@@ -164,31 +169,16 @@ class Implicitization:
     def __init__(self, source: CoefficientMap) -> None:
         self.map = MapArrays(source)
         self._held, self._orbits_held = 0, 0
-        self.prime = self._new_prime()
+        self.prime = self.map.prime
         self._points: dict[int, IntArray] = {}
         hashing = np.random.default_rng(limits().seed + 1)
         degrees = self.map.degrees
         # Sums of these stand for multidegrees; two that met would be computed together, which is as right.
         self.keys = _fingerprints(degrees, hashing)
-        self._heights = degrees @ hashing.integers(1, 1 << 20, size=degrees.shape[1])
-        self._leads = [_fingerprints(self._leading(hashing), hashing) for _ in range(3)]
+        heights = degrees @ hashing.integers(1, 1 << 20, size=degrees.shape[1])
+        self._heights = heights.astype(np.uint64)  # negative ones too, modulo 2⁶⁴
+        self._leads = [_fingerprints(self.map.leading(hashing), hashing) for _ in range(3)]
         self._permutations = self.map.permutations()
-
-    def _new_prime(self) -> int:
-        denominators = {x.denominator for x in self.map.numbers[0]}
-        while True:
-            p = random_prime(self.map.random)
-            if all(d % p for d in denominators):
-                return p
-
-    def _leading(self, hashing: np.random.Generator) -> IntArray:
-        """The leading exponents of the polynomials in a random order of monomials, ties broken by lex."""
-        parameters = len(self.map.weights)
-        weights = hashing.integers(1, 1 << 30, size=parameters)
-        leading = [
-            exponents[np.lexsort((*exponents.T, exponents @ weights))[-1]] for exponents, _ in self.map.terms
-        ]
-        return np.array(leading, dtype=np.int64).reshape(-1, parameters)
 
     def values(self, rows: IntArray, count: int, p: int) -> IntArray:
         """Monomials at ``count`` random points of the image modulo p, (..., count)."""
@@ -219,17 +209,16 @@ class Implicitization:
         room for.
         """
         values = self.map.values(self._general[0][:, None], self.prime)[:, 0].tolist()
-        cone = len(self.map) - self.map.affine
+        cone, left = len(self.map) - self.map.affine, iter(equations)
         space, codimension = RowSpace(len(self.map), self.prime), cone - self.dimension_at_least
-        for form in equations:
-            if space.rank == codimension:
-                break
-            gradient = np.zeros((1, len(self.map)))
-            for monomial, x in form.items():
-                for place, k in enumerate(monomial):
-                    rest = prod(values[other] for other in (*monomial[:place], *monomial[place + 1 :]))
-                    gradient[0, k] = (gradient[0, k] + x * rest) % self.prime
-            space.add(gradient)
+        while forms := list(islice(left, codimension - space.rank)):
+            gradients = np.zeros((len(forms), len(self.map)))
+            for gradient, form in zip(gradients, forms, strict=True):
+                for monomial, x in form.items():
+                    for place, k in enumerate(monomial):
+                        rest = prod(values[other] for other in (*monomial[:place], *monomial[place + 1 :]))
+                        gradient[k] = (gradient[k] + x * rest) % self.prime
+            space.add(gradients)
         return cone - space.rank
 
     # --- multidegrees ---
@@ -239,35 +228,28 @@ class Implicitization:
 
         Of an orbit the highest one is computed, and below it what its border needs.
         """
-        _, variables = np.unique(self.keys, return_index=True)
-        monomials = np.zeros((1, 0), dtype=np.int64)
+        # What adds up: keys, heights, and the keys of the images under each permutation.
+        added = np.array([self.keys, self._heights, *(self.keys[image] for image, _ in self._permutations)])
+        added = added[:, np.unique(self.keys, return_index=True)[1]]
+        sums, variables = np.zeros((len(added), 1), dtype=np.uint64), added.shape[1]
         every: list[Any] = []
         orbits: list[_Orbits] = []
         for n in range(last + 1):
             if n:
-                # The products with a coordinate each, in parts and together, and their sorted keys.
-                size = 8 * len(monomials) * len(variables) * (2 * n + 6)
+                # The products with a coordinate each, and their sorted keys.
+                size = 8 * sums.shape[1] * variables * (2 * n + 6)
                 self._allow(size, f"the multidegrees of degree {n}")
-                monomials = np.concatenate(
-                    [
-                        np.repeat(monomials, len(variables), axis=0),
-                        np.tile(variables, len(monomials))[:, None],
-                    ],
-                    axis=1,
-                )
-                _, first = np.unique(self._sum(self.keys, monomials), return_index=True)
-                monomials = monomials[first]
-            keys = self._sum(self.keys, monomials)
-            self._orbits_held += 400 * len(keys)  # a place and a path in a dict
-            every.append(keys)
-            orbits.append(self._orbits(keys, monomials))
-        needed = [np.zeros(0, dtype=np.uint64)] * (last + 1)
-        for n in range(last, -1, -1):
-            wanted = np.array([*orbits[n]], dtype=np.uint64)
-            if n < last:
-                below = np.unique((needed[n + 1][:, None] - self.keys[variables]).ravel())
-                wanted = np.union1d(wanted, below[_are_among(below, every[n])])
-            needed[n] = np.sort(wanted)
+                products = np.add.outer(sums[0], added[0]).ravel()
+                first = np.unique(products, return_index=True)[1]
+                sums = sums[:, first // variables] + added[:, first % variables]
+            self._orbits_held += 400 * sums.shape[1]  # a place and a path in a dict
+            every.append(sums[0])
+            orbits.append(self._orbits(*sums) if n > 1 else {})
+        needed = [np.zeros(0, dtype=np.uint64)] * (last + 2)
+        for n in range(last, 1, -1):
+            below = np.subtract.outer(needed[n + 1], added[0])
+            tops = np.array([*orbits[n]], dtype=np.uint64)
+            needed[n] = np.union1d(tops, np.intersect1d(below, every[n]))
         return needed, orbits
 
     @staticmethod
@@ -277,28 +259,33 @@ class Implicitization:
             total += fingerprints[column]
         return total
 
-    def _orbits(self, keys: Any, monomials: IntArray) -> _Orbits:
-        """The orbits of multidegrees by their highest element, with the permutations to each."""
-        moves = [
-            np.searchsorted(keys, self._sum(self.keys[image], monomials)) for image, _ in self._permutations
-        ]
-        heights = self._sum(self._heights, monomials)
-        found: _Orbits = {}
-        left = np.ones(len(keys), dtype=bool)
-        for top in np.lexsort((keys, -heights)).tolist():
+    @staticmethod
+    def _orbits(keys: Any, heights: Any, *images: Any) -> _Orbits:
+        """The orbits of multidegrees by their highest element, with the permutations to each.
+
+        Args:
+            keys: of the multidegrees, which increase.
+            heights: of the multidegrees.
+            images: for each permutation the keys of the images.
+        """
+        moves = [keys.searchsorted(image).tolist() for image in images]
+        order, names = np.lexsort((keys, -heights.view(np.int64))).tolist(), keys.tolist()
+        left = [True] * len(names)
+        orbits: _Orbits = {}
+        for top in order:
             if not left[top]:
                 continue
             orbit: dict[int, tuple[int, ...]] = {top: ()}
             waiting = [top]
             while waiting:
                 place = waiting.pop()
+                left[place] = False
                 for number, move in enumerate(moves):
-                    if (there := int(move[place])) not in orbit:
-                        orbit[there] = (*orbit[place], number)
-                        waiting.append(there)
-            left[list(orbit)] = False
-            found[int(keys[top])] = {int(keys[place]): path for place, path in orbit.items()}
-        return found
+                    if move[place] not in orbit:
+                        orbit[move[place]] = (*orbit[place], number)
+                        waiting.append(move[place])
+            orbits[names[top]] = {names[place]: path for place, path in orbit.items()}
+        return orbits
 
     # --- standard monomials ---
 
@@ -316,22 +303,29 @@ class Implicitization:
     def _border(self, below: _Degree, needed: Any) -> _Degree:
         """The products of coordinates and standard monomials in the multidegrees needed."""
         rows, keys = below.rows[below.standard], below.keys[below.standard]
-        kept = [np.flatnonzero(_are_among(keys + key, needed)) for key in self.keys]
+        next_needed = np.append(needed, needed[:1])  # the first is no larger number
+        kept = []
+        for key in self.keys:
+            sums = keys + key
+            kept.append((next_needed[needed.searchsorted(sums)] == sums).nonzero()[0])
+        factors = np.repeat(np.arange(len(kept)), [*map(len, kept)])
         # The products, and again without repetition, sorted, with their numbers, keys and counts.
-        products = sum(map(len, kept))
-        size = 8 * products * (3 * (below.n + 1) + 14)
-        self._allow(size, f"degree {below.n + 1}: {products} products of coordinates and standard monomials")
-        parts = [_times(rows[chosen], k) for k, chosen in enumerate(kept) if len(chosen)]
-        found = np.concatenate([np.zeros((0, below.n + 1), dtype=np.int64), *parts])
-        codes, first, counts = np.unique(self._codes(found), return_index=True, return_counts=True)
-        found = found[first]
-        keys = self._sum(self.keys, found)
+        size = 8 * len(factors) * (3 * (below.n + 1) + 14)
+        self._allow(
+            size, f"degree {below.n + 1}: {len(factors)} products of coordinates and standard monomials"
+        )
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *kept])
+        found, keys = _times(rows[places], factors), keys[places] + self.keys[factors]
+        codes = self._codes(found)
         order = np.lexsort((-codes, keys))
-        found, codes, keys, counts = found[order], codes[order], keys[order], counts[order]
+        first = _starts(codes[order])
+        counts = np.diff(np.append(first, len(codes)))
+        order = order[first]
+        found, codes, keys = found[order], codes[order], keys[order]
         different = 1 + (found[:, 1:] != found[:, :-1]).sum(axis=1)
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        ends = np.append(starts[1:], len(keys))[: len(starts)]  # none where there are no coordinates
-        groups = {int(keys[a]): slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
+        starts = _starts(keys)
+        ends = [*starts.tolist(), len(keys)]
+        groups = dict(zip(keys[starts].tolist(), map(slice, ends, ends[1:]), strict=False))
         candidate = counts == different  # all its divisors of one degree less are standard
         # Of both degrees the monomials, numbers and keys.
         self._held = 8 * ((len(found) + len(below.rows)) * (below.n + 4))
@@ -342,18 +336,16 @@ class Implicitization:
 
         They span: so they are all standard where they are no more than these are known to be.
         """
-        group = np.zeros(len(degree.rows), dtype=np.int64)
-        group[degree.starts[1:]] = 1
-        group = np.cumsum(group)
-        places = np.flatnonzero(degree.candidate)
-        rows, group = degree.rows[places], group[places]
-        sizes = np.bincount(group, minlength=len(degree.starts))
-        open_ = sizes > 1
+        places = degree.candidate.nonzero()[0]
+        sizes = np.array(degree.count(degree.candidate), dtype=np.int64)
+        rows, group = degree.rows[places], np.repeat(np.arange(len(sizes)), sizes)
+        open_, neighbours = sizes > 1, group[1:] == group[:-1]
         for leads in self._leads:
             # Different leading terms are independent.
-            pairs = np.stack([group.astype(np.uint64), self._sum(leads, rows)])
-            different = np.bincount(np.unique(pairs, axis=1)[0].astype(np.int64), minlength=len(sizes))
-            open_ &= different < sizes
+            leading = self._sum(leads, rows)
+            leading = leading[np.lexsort((leading, group))]
+            again = group[1:][neighbours & (leading[1:] == leading[:-1])]
+            open_ &= np.bincount(again, minlength=len(sizes)) > 0
         if sizes.max(initial=0) > MOST_CANDIDATES and not limits().force:
             raise TooLargeError(
                 f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
@@ -541,7 +533,7 @@ class Implicitization:
         Raises:
             ArithmeticError: if multidegrees that permutations exchange have different numbers.
         """
-        own = {key: int(degree.standard[rows].sum()) for key, rows in degree.groups.items()}
+        own = dict(zip(degree.groups, degree.count(degree.standard), strict=True))
         counts = {place: own[key] for key, orbit in orbits.items() if key in own for place in orbit}
         if any(counts.get(key, 0) != count for key, count in own.items()):
             raise ArithmeticError(f"degree {degree.n}: a prime was unlucky; give another seed")
@@ -552,17 +544,14 @@ class Implicitization:
     ) -> dict[int, tuple[int, IntArray]]:
         """The number of minimal generators where there are any, and the equations of lower degree there."""
         found = {}
+        missing = dict(zip(degree.groups, degree.count(degree.candidate & ~degree.standard), strict=True))
         for key in orbits:
-            if key not in degree.groups:
-                continue
-            own = degree.groups[key]
-            candidate, standard = degree.candidate[own], degree.standard[own]
-            count = int(candidate.sum() - standard.sum())
+            count = missing.get(key, 0)
             if not count or (lower and self._all_are_lower(degree, below, key)):
                 continue
             relations = self._lower(degree, below, key) if lower else degree.rows[:0]
             if len(relations):
-                count = len(candidate) - len(relations) - int(standard.sum())
+                count = int((~degree.standard[degree.groups[key]]).sum()) - len(relations)
             if count:
                 found[key] = count, relations
         return found
@@ -578,9 +567,8 @@ class Implicitization:
 
     def _allow_normal_forms(self, below: _Degree) -> None:
         """Refuse normal forms, kept for one degree, that the memory does not hold."""
-        standard = np.add.reduceat(below.standard, below.starts, dtype=np.int64) if len(below.rows) else 0
-        border = np.diff([*below.starts, len(below.rows)])
-        size = 8 * int((standard * (border - standard)).sum())
+        standard, others = below.count(below.standard), below.count(~below.standard)
+        size = 8 * sum(map(mul, standard, others))
         self._allow(size, f"degree {below.n + 1}: the normal forms of degree {below.n}")
         self._held += size
 
@@ -610,7 +598,7 @@ class Implicitization:
         rational: list[list[Any]] | None = None
         while len(primes) <= _MOST_PRIMES:
             rational = _rationals(total, modulus)
-            p = next((q for q in self._points if q not in primes), 0) or self._new_prime()
+            p = next((q for q in self._points if q not in primes), 0) or self.map.new_prime()
             if p in primes:
                 continue
             primes.append(p)
@@ -817,15 +805,16 @@ def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:
     return (vectors.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
 
 
-def _are_among(numbers: Any, increasing: Any) -> Any:
-    """Which numbers are among increasing ones; without the calls that numpy's ``isin`` makes for a few."""
-    at = np.searchsorted(increasing, numbers)
-    return np.append(increasing, increasing[:1])[at] == numbers if len(increasing) else at > 0
+def _starts(numbers: Any) -> IntArray:
+    """Where equal numbers, which are neighbours, begin."""
+    return np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
 
 
-def _times(rows: IntArray, k: int) -> IntArray:
-    """The monomials multiplied by coordinate k."""
-    new = np.concatenate([rows, np.full((len(rows), 1), k)], axis=1)
+def _times(rows: IntArray, k: int | IntArray) -> IntArray:
+    """The monomials multiplied by coordinate k, or each by its own."""
+    new = np.empty((len(rows), rows.shape[1] + 1), dtype=np.int64)
+    new[:, :-1] = rows
+    new[:, -1] = k
     new.sort(axis=1)
     return new[:, ::-1]
 
@@ -852,8 +841,12 @@ def _pivots(matrix: IntArray, p: int) -> IntArray:
         space = RowSpace(matrix.shape[1], p)
         space.add(matrix)
         return np.array(sorted(space.columns), dtype=np.int64)
-    (m, n), entries = matrix.shape, matrix.ravel().tolist()
-    return np.array(echelon(flint.nmod_mat(m, n, entries, p))[1], dtype=np.int64)
+    return np.array(_small_echelon(matrix, p)[1], dtype=np.int64)
+
+
+def _small_echelon(matrix: IntArray, p: int) -> tuple[flint.nmod_mat, list[int]]:
+    # FLINT takes integers faster than residues.
+    return echelon(flint.nmod_mat(flint.fmpz_mat(*matrix.shape, matrix.ravel().tolist()), p))
 
 
 def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -861,15 +854,15 @@ def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:
 
     The combinations have a row for each of the other columns.
     """
-    m, n = matrix.shape
+    n = matrix.shape[1]
     if matrix.size > _SMALL:
         space = RowSpace(n, p)
         space.add(matrix)
         pivots = np.array(sorted(space.columns), dtype=np.int64)
-        free = np.setdiff1d(np.arange(n), pivots)
+        free = np.delete(np.arange(n), pivots)
         return pivots, free, (-space.kernel()[:, pivots].astype(np.int64)) % p
-    reduced, columns = echelon(flint.nmod_mat(m, n, matrix.ravel().tolist(), p))
+    reduced, columns = _small_echelon(matrix, p)
     pivots = np.array(columns, dtype=np.int64)
-    free = np.setdiff1d(np.arange(n), pivots)
-    entries = np.array([int(x) for x in reduced.entries()[: n * len(columns)]], dtype=np.int64).reshape(-1, n)
+    free = np.delete(np.arange(n), pivots)
+    entries = np.array([*map(int, reduced.entries()[: n * len(columns)])], dtype=np.int64).reshape(-1, n)
     return pivots, free, entries[:, free].T

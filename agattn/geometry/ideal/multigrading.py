@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -62,6 +62,7 @@ class MapArrays:
         terms: those of the f_k for the labels; nothing below concerns the others.
         weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
         degrees: the multidegrees, one in each row; the last one is the degree in y.
+        prime: for all ranks modulo a prime.
         architecture: whose parameters these are.
     """
 
@@ -72,8 +73,7 @@ class MapArrays:
         every = [Terms(exponents.astype(np.int64), numbers) for exponents, numbers in source.terms]
         self.terms = [f for f in every if f.coefficients]
         self.weights = self._weights()
-        found = self._degrees()
-        self.affine = bool(self.terms) and not _spans_one(found)
+        self.affine = bool(self.terms) and not _spans_one(self._all_degrees())
         one = Terms(np.zeros((1, self._parameters), dtype=np.int64), [flint.fmpq(1)])
         every = [one] * self.affine + every
         self.coordinates = len(every)
@@ -86,11 +86,18 @@ class MapArrays:
             {(place + first,): x for place, x in relation.items()} for relation in relations
         ]
         self.terms = [every[place] for place in places]
-        found = self._degrees()
-        self.degrees = np.column_stack([found, np.ones(len(found), dtype=np.int64)])
+        self.degrees = _with_ones(self._degrees())
+        self.prime = self.new_prime()
 
     def __len__(self) -> int:
         return len(self.terms)
+
+    def new_prime(self) -> int:
+        """A random prime p < 2³⁰ that divides no denominator of a coefficient."""
+        while True:
+            p = random_prime(self.random)
+            if all(x.denominator % p for x in self.numbers[0]):
+                return p
 
     def _weights(self) -> IntArray:
         """Integer weights that span all that make every polynomial homogeneous; checked exactly."""
@@ -113,10 +120,14 @@ class MapArrays:
                 return weights
             rows = every
 
+    def _all_degrees(self) -> IntArray:
+        """The degrees of the polynomials for each of the weights."""
+        exponents = np.array([exponents[0] for exponents, _ in self.terms], dtype=np.int64)
+        return exponents.reshape(-1, self._parameters) @ self.weights
+
     def _degrees(self) -> IntArray:
         """The degrees of the polynomials, in a short basis of the gradings that differ."""
-        exponents = np.array([exponents[0] for exponents, _ in self.terms], dtype=np.int64)
-        full = exponents.reshape(-1, self._parameters) @ self.weights
+        full = self._all_degrees()
         rows = echelon(flint.fmpq_mat(flint.fmpz_mat(full.tolist())))[1] if full.size else []
         if not rows:
             return np.zeros((len(self.terms), 0), dtype=np.int64)
@@ -134,18 +145,23 @@ class MapArrays:
         where the tangent vectors of the orbits span the directions of the parameters that are set, the orbits
         of the slice are dense. Their rank is found at one point modulo a prime, and so is no smaller over ℚ.
         """
-        p = random_prime(self.random)
+        p = self.prime
         theta = self.random.integers(1, p, size=self._parameters)
         fixed: dict[int, int] = {}
+
+        def fix(block: dict[int, int]) -> None:
+            together = fixed | block
+            if not block.keys() & fixed.keys() and self._rank(theta, together, p) == len(together):
+                fixed.update(block)
+
         for block in self._unit_blocks():
-            if not block.keys() & fixed.keys() and self._rank(theta, fixed | block, p) == len(fixed | block):
-                fixed |= block
+            fix(block)
         torus = np.remainder(self.weights.T, p).astype(float)
         free = [v for v in range(self._parameters) if v not in fixed]
         ones = [free[place] for place in nonzero_minor(torus[:, free], p).columns] if torus.size else []
-        for v in ones:
-            if self._rank(theta, fixed | {v: 1}, p) == len(fixed) + 1:
-                fixed[v] = 1
+        fix(dict.fromkeys(ones, 1))
+        for v in ones:  # one by one where not all can be set
+            fix({v: 1})
         kept = [v for v in range(self._parameters) if v not in fixed]
         zero = [v for v, x in fixed.items() if not x]
         ring = PolynomialRing([self._ring.variables[v] for v in kept])
@@ -185,18 +201,30 @@ class MapArrays:
         )[:, list(fixed)]
         return nonzero_minor(rows, p).rank if rows.size else 0
 
+    @property
+    def exponents(self) -> IntArray:
+        """Those of all terms, one polynomial after the other."""
+        none = np.zeros((0, self._parameters), dtype=np.int64)
+        return np.concatenate([none, *(exponents for exponents, _ in self.terms)])
+
     @cached_property
     def _factors(self) -> tuple[IntArray, IntArray]:
         """The parameters of all terms, filled up with a parameter 1; and the places where each f_k starts."""
-        width = max((int(exponents.sum(axis=1).max()) for exponents, _ in self.terms), default=0)
-        parts = [np.zeros((0, width), dtype=np.int64)]
-        for exponents, _ in self.terms:
-            rows, columns = exponents.nonzero()
-            powers = exponents[rows, columns]
-            rows, columns = np.repeat(rows, powers), np.repeat(columns, powers)
-            parts.append(np.full((len(exponents), width), self._parameters))
-            parts[-1][rows, np.arange(len(rows)) - np.searchsorted(rows, rows)] = columns
-        return np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
+        exponents = self.exponents
+        rows, columns = exponents.nonzero()
+        powers = exponents[rows, columns]
+        rows, columns = rows.repeat(powers), columns.repeat(powers)
+        factors = np.full((len(exponents), int(exponents.sum(axis=1).max(initial=0))), self._parameters)
+        factors[rows, np.arange(len(rows)) - rows.searchsorted(rows)] = columns
+        return factors, np.cumsum([0, *(len(f.coefficients) for f in self.terms)])
+
+    def leading(self, generator: np.random.Generator) -> IntArray:
+        """The leading exponents of the polynomials in a random order of monomials, ties broken by lex."""
+        exponents, starts = self.exponents, self._factors[1]
+        weights = generator.integers(1, 1 << 30, size=self._parameters)
+        of = np.repeat(np.arange(len(self)), np.diff(starts))
+        last = np.lexsort((*exponents.T, exponents @ weights, of))[starts[1:] - 1]
+        return exponents[last]
 
     @cached_property
     def numbers(self) -> tuple[list[Fraction], IntArray]:
@@ -224,7 +252,7 @@ class MapArrays:
             ZeroDivisionError: if p divides a denominator.
         """
         places, starts = self._factors
-        padded, scales = np.pad(theta, ((0, 1), (0, 0)), constant_values=1), self._coefficients(p)
+        padded, scales = np.concatenate([theta, np.ones_like(theta[:1])]), self._coefficients(p)
         out = np.zeros((len(self.terms), theta.shape[1]), dtype=np.int64)
         step = max(1, _CHUNK // max(1, theta.shape[1]))
         first = 0
@@ -267,30 +295,26 @@ class MapArrays:
         Those σ are tried that exchange two neighbouring indices along some axes of the parameters of one
         size; they are found by values at random points, and then verified term by term.
         """
-        p = random_prime(self.random)
-        exchanges = list(self._exchanges())
+        p, own = self.prime, np.arange(self._parameters)
+        orders = np.array([own, *self._exchanges()])
         theta = self.random.integers(1, p, size=(self._parameters, 2))
-        tried = np.concatenate([theta[order] for order in [np.arange(self._parameters), *exchanges]], axis=1)
-        values = self.values(tried, p).reshape(len(self), len(exchanges) + 1, 2)
+        tried = theta[orders].swapaxes(0, 1).reshape(self._parameters, -1)
+        values = self.values(tried, p).reshape(len(self), len(orders), 2)
         signed = np.where(values[:, :, :1] > p // 2, p - values, values) % p
         codes = signed[:, :, 0] * (1 << 31) + signed[:, :, 1]
         order = np.argsort(codes[:, 0], kind="stable")
-        own = codes[order, 0]
-        found: dict[bytes, tuple[IntArray, IntArray]] = {}
-        if len(np.unique(own)) < len(own):
+        increasing, others = codes[order, 0], codes[:, 1:]
+        if (increasing[1:] == increasing[:-1]).any():
             return []  # two coordinates agree up to sign
-        for number, exchange in enumerate(exchanges, 1):
-            at = np.minimum(np.searchsorted(own, codes[:, number]), len(own) - 1)
-            image = order[at]
-            if (own[at] != codes[:, number]).any() or len(np.unique(image)) < len(image):
-                continue
-            signs = np.where((values[image, 0] == values[:, number]).all(axis=1), 1, -1)
+        at = np.minimum(increasing.searchsorted(others), len(self) - 1)
+        images, unmoved = order[at], np.arange(len(self))[:, None]
+        fit = (increasing[at] == others) & (np.sort(images, axis=0) == unmoved)
+        found: dict[bytes, tuple[IntArray, IntArray]] = {}
+        for number in np.flatnonzero(fit.all(axis=0) & (images != unmoved).any(axis=0)).tolist():
+            image = images[:, number]
+            signs = np.where((values[image, 0] == values[:, number + 1]).all(axis=1), 1, -1)
             key = image.tobytes()
-            if (
-                (image != np.arange(len(image))).any()
-                and key not in found
-                and self._allows(exchange, image, signs)
-            ):
+            if key not in found and self._allows(orders[number + 1], image, signs):
                 found[key] = image, signs
         return list(found.values())
 
@@ -302,6 +326,16 @@ class MapArrays:
             for axis, size in enumerate(shape):
                 if size > 1:
                     axes.setdefault(size, []).append((name, axis))
+
+        @cache
+        def exchange(along: tuple[tuple[str, int], ...], i: int) -> IntArray:
+            *others, (name, axis) = along
+            if others:
+                return exchange(tuple(others), i)[exchange(along[-1:], i)]
+            order, pair = np.arange(self._parameters), [i, i + 1]
+            order[numbers[name].take(pair, axis)] = numbers[name].take(pair[::-1], axis)
+            return order
+
         tried = 0
         for together in range(1, 1 + max(map(len, axes.values()), default=0)):
             for size, places in axes.items():
@@ -309,12 +343,7 @@ class MapArrays:
                     if (tried := tried + size - 1) > _MOST_EXCHANGES:
                         return
                     for i in range(size - 1):
-                        order = list(range(size))
-                        order[i], order[i + 1] = i + 1, i
-                        moved = dict(numbers)
-                        for name, axis in chosen:
-                            moved[name] = moved[name].take(order, axis=axis)
-                        yield np.concatenate([moved[name].ravel() for name in moved])
+                        yield exchange(chosen, i)
 
     def _allows(self, exchange: IntArray, image: IntArray, signs: IntArray) -> bool:
         """Whether f_k(θ_exchange) is ε_k·f_π(k)(θ), term by term."""
@@ -370,5 +399,10 @@ def _linear_relations(polynomials: Sequence[Terms]) -> tuple[list[int], list[dic
 
 def _spans_one(degrees: IntArray) -> bool:
     """Whether some combination of the degrees is 1 for every coordinate."""
-    more = np.column_stack([degrees, np.ones(len(degrees), dtype=np.int64)])
+    more = _with_ones(degrees)
     return bool(flint.fmpz_mat(degrees.tolist()).rank() == flint.fmpz_mat(more.tolist()).rank())
+
+
+def _with_ones(degrees: IntArray) -> IntArray:
+    """The degrees, and 1 for every coordinate."""
+    return np.column_stack([degrees, np.ones(len(degrees), dtype=np.int64)])
