@@ -45,14 +45,15 @@ from typing import Any, TypeVar
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import echelon, primitive, short_basis
+from agattn.algebra.echelon import primitive, short_basis
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import (
     Residues,
     RowSpace,
     less_product,
     matmul,
-    nonzero_minor,
+    pivot_columns,
+    pivots_and_rest,
     rational_number,
     reduce,
 )
@@ -64,8 +65,6 @@ from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
 from agattn.memory import allow
 
-#: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
-_SMALL = 20_000
 #: Values of several multidegrees that are held at a time.
 _TOGETHER = 2_000_000
 #: Monomials that are replaced by smaller ones at a time.
@@ -194,7 +193,7 @@ class Implicitization:
         """Random parameters modulo the prime, and the rank of the Jacobian there."""
         theta = self.map.random.integers(self.prime, size=len(self.map.weights))
         jacobian = self.map.jacobian(theta, self.prime)
-        return theta, nonzero_minor(jacobian.astype(np.float64), self.prime).rank if jacobian.size else 0
+        return theta, len(pivot_columns(jacobian, self.prime))
 
     @property
     def dimension_at_least(self) -> int:
@@ -366,7 +365,7 @@ class Implicitization:
                 values = self.values(rows[own], size + 4, self.prime)
                 for at, matrix in zip(places[own], values.swapaxes(1, 2), strict=True):
                     degree.standard[at] = False
-                    degree.standard[at[_pivots(matrix, self.prime)]] = True
+                    degree.standard[at[pivot_columns(matrix, self.prime)]] = True
 
     def _counted(
         self, degree: _Degree, orbits: _Orbits, decisive: int, bounds: Mapping[int, int]
@@ -378,7 +377,7 @@ class Implicitization:
         if len(rows) < bounds[decisive]:
             return {}
         values = self.values(rows, bounds[decisive] + 4, self.prime)
-        if len(_pivots(values.T, self.prime)) < bounds[decisive]:
+        if len(pivot_columns(values.T, self.prime)) < bounds[decisive]:
             return {}
         return {other: bounds[place] for place, key in tops.items() for other in orbits[key]}
 
@@ -392,7 +391,7 @@ class Implicitization:
             combinations = np.zeros((0, len(at)), dtype=np.int64)
             if len(others):
                 values = self.values(rows[np.concatenate([at, others])], len(at) + 4, self.prime)
-                pivots, _, combinations = _eliminate(values.T, self.prime)
+                pivots, _, combinations = pivots_and_rest(values.T, self.prime)
                 assert pivots.tolist() == list(range(len(at)))
             degree.normal_forms[key] = rows[others], combinations
         return degree.normal_forms[key]
@@ -464,8 +463,7 @@ class Implicitization:
         smaller = np.arange(len(codes)) < others[:, None]
         if not known.all() or rules[~smaller].any():
             return False
-        space = RowSpace(int(candidate.sum()), p)
-        return space.add(_rewritten(combined, rules, others, p)) == missing
+        return len(pivot_columns(_rewritten(combined, rules, others, p), p)) == missing
 
     def _lower(self, degree: _Degree, below: _Degree, key: int) -> IntArray:
         """A basis of the equations from lower degrees, the Koszul relations, in the columns of the border."""
@@ -589,7 +587,7 @@ class Implicitization:
 
     def lift(self, block: NewEquations) -> list[Form]:
         """Minimal generators of a multidegree over ℤ, not yet proved; none if they take too many primes."""
-        pivots, free, combinations = _eliminate(
+        pivots, free, combinations = pivots_and_rest(
             self.values(block.candidates, len(block.candidates) + 4, self.prime).T, self.prime
         )
         order = np.concatenate([pivots, free])
@@ -603,7 +601,7 @@ class Implicitization:
                 continue
             primes.append(p)
             values = self.values(block.candidates[order], len(pivots) + 4, p)
-            there, _, other = _eliminate(values.T, p)
+            there, _, other = pivots_and_rest(values.T, p)
             if there.tolist() != list(range(len(pivots))):
                 continue  # an unlucky prime
             if rational is not None and _agree(rational, other, p):
@@ -833,36 +831,3 @@ def _rewritten(rows: Residues, rules: Residues, places: IntArray, p: int) -> Res
         less = (-factors % p).astype(np.float64)
         rows[:, :end] = less_product(rows[:, :end], less, rules[block, :end], p)
     return np.delete(rows, places, axis=1)
-
-
-def _pivots(matrix: IntArray, p: int) -> IntArray:
-    """The columns that are no combinations of those before them."""
-    if matrix.size > _SMALL:
-        space = RowSpace(matrix.shape[1], p)
-        space.add(matrix)
-        return np.array(sorted(space.columns), dtype=np.int64)
-    return np.array(_small_echelon(matrix, p)[1], dtype=np.int64)
-
-
-def _small_echelon(matrix: IntArray, p: int) -> tuple[flint.nmod_mat, list[int]]:
-    # FLINT takes integers faster than residues.
-    return echelon(flint.nmod_mat(flint.fmpz_mat(*matrix.shape, matrix.ravel().tolist()), p))
-
-
-def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:
-    """The columns that are no combinations of those before them, the others, and these as combinations.
-
-    The combinations have a row for each of the other columns.
-    """
-    n = matrix.shape[1]
-    if matrix.size > _SMALL:
-        space = RowSpace(n, p)
-        space.add(matrix)
-        pivots = np.array(sorted(space.columns), dtype=np.int64)
-        free = np.delete(np.arange(n), pivots)
-        return pivots, free, (-space.kernel()[:, pivots].astype(np.int64)) % p
-    reduced, columns = _small_echelon(matrix, p)
-    pivots = np.array(columns, dtype=np.int64)
-    free = np.delete(np.arange(n), pivots)
-    entries = np.array([*map(int, reduced.entries()[: n * len(columns)])], dtype=np.int64).reshape(-1, n)
-    return pivots, free, entries[:, free].T

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, TypeAlias
 
 import flint
@@ -37,7 +37,7 @@ from agattn.algebra.echelon import (
     sparse_rows,
 )
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
+from agattn.algebra.residues import hadamard, pivot_columns, random_prime
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap, Terms
 from agattn.limits import limits
@@ -59,7 +59,10 @@ class MapArrays:
         coordinates: how many there are, with y_0.
         labels: numbers k of coordinates whose f_k are a basis of the span of all, in increasing order.
         linear: the linear relations of all coordinates, as forms in their numbers k.
-        terms: those of the f_k for the labels; nothing below concerns the others.
+        exponents, coefficients: of the terms of the f_k for the labels, one f_k after the other; nothing
+            below concerns the others.
+        starts: the place of the first term of each f_k, and the number of all terms.
+        of: for each term the place of its f_k among the labels.
         weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
         degrees: the multidegrees, one in each row; the last one is the degree in y.
         prime: for all ranks modulo a prime.
@@ -71,9 +74,9 @@ class MapArrays:
         self.random = np.random.default_rng(limits().seed)
         self._ring, self._parameters = source.ring, len(source.ring)
         every = [Terms(exponents.astype(np.int64), numbers) for exponents, numbers in source.terms]
-        self.terms = [f for f in every if f.coefficients]
+        self._set_terms([f for f in every if f.coefficients])
         self.weights = self._weights()
-        self.affine = bool(self.terms) and not _spans_one(self._all_degrees())
+        self.affine = bool(len(self)) and not _spans_one(self._all_degrees())
         one = Terms(np.zeros((1, self._parameters), dtype=np.int64), [flint.fmpq(1)])
         every = [one] * self.affine + every
         self.coordinates = len(every)
@@ -85,12 +88,20 @@ class MapArrays:
         self.linear: list[dict[tuple[int, ...], int]] = [
             {(place + first,): x for place, x in relation.items()} for relation in relations
         ]
-        self.terms = [every[place] for place in places]
+        self._set_terms([every[place] for place in places])
         self.degrees = _with_ones(self._degrees())
         self.prime = self.new_prime()
 
+    def _set_terms(self, polynomials: Sequence[Terms]) -> None:
+        none = np.zeros((0, self._parameters), dtype=np.int64)
+        self.exponents: IntArray = np.concatenate([none, *(exponents for exponents, _ in polynomials)])
+        self.coefficients = [x for _, coefficients in polynomials for x in coefficients]
+        sizes = [len(coefficients) for _, coefficients in polynomials]
+        self.starts: IntArray = np.cumsum([0, *sizes])
+        self.of: IntArray = np.repeat(np.arange(len(sizes)), sizes)
+
     def __len__(self) -> int:
-        return len(self.terms)
+        return len(self.starts) - 1
 
     def new_prime(self) -> int:
         """A random prime p < 2³⁰ that divides no denominator of a coefficient."""
@@ -101,17 +112,12 @@ class MapArrays:
 
     def _weights(self) -> IntArray:
         """Integer weights that span all that make every polynomial homogeneous; checked exactly."""
-        parts = [exponents[1:] - exponents[0] for exponents, _ in self.terms if len(exponents) > 1]
-        every = np.concatenate([np.zeros((0, self._parameters), dtype=np.int64), *parts])
+        every = self.exponents - self.exponents[self.starts[self.of]]
         rows = every[np.unique(_hashed(every), return_index=True)[1]]
         while True:
             p = random_prime(self.random)
-            space = RowSpace(self._parameters, p)
-            space.add(rows % p)
-            chosen = flint.fmpq_mat(
-                flint.fmpz_mat(space.rank, self._parameters, rows[space.rows].ravel().tolist())
-            )
-            basis = kernel_basis(chosen)
+            chosen = rows[pivot_columns(rows.T % p, p)]
+            basis = kernel_basis(flint.fmpq_mat(flint.fmpz_mat(*chosen.shape, chosen.ravel().tolist())))
             if not basis:
                 return np.zeros((self._parameters, 0), dtype=np.int64)
             whole = saturate(flint.fmpz_mat(flint.fmpq_mat(basis).numer_denom()[0])).lll()
@@ -122,15 +128,14 @@ class MapArrays:
 
     def _all_degrees(self) -> IntArray:
         """The degrees of the polynomials for each of the weights."""
-        exponents = np.array([exponents[0] for exponents, _ in self.terms], dtype=np.int64)
-        return exponents.reshape(-1, self._parameters) @ self.weights
+        return self.exponents[self.starts[:-1]] @ self.weights
 
     def _degrees(self) -> IntArray:
         """The degrees of the polynomials, in a short basis of the gradings that differ."""
         full = self._all_degrees()
         rows = echelon(flint.fmpq_mat(flint.fmpz_mat(full.tolist())))[1] if full.size else []
         if not rows:
-            return np.zeros((len(self.terms), 0), dtype=np.int64)
+            return np.zeros((len(self), 0), dtype=np.int64)
         chosen = flint.fmpz_mat([[int(x) for x in full.T[row]] for row in rows])
         short = saturate(chosen).lll().tolist()
         signs = [1 if sum(map(int, row)) >= 0 else -1 for row in short]
@@ -156,24 +161,23 @@ class MapArrays:
 
         for block in self._unit_blocks():
             fix(block)
-        torus = np.remainder(self.weights.T, p).astype(float)
+        torus = self.weights.T % p
         free = [v for v in range(self._parameters) if v not in fixed]
-        ones = [free[place] for place in nonzero_minor(torus[:, free], p).columns] if torus.size else []
+        ones = [free[place] for place in pivot_columns(torus[:, free], p)]
         fix(dict.fromkeys(ones, 1))
         for v in ones:  # one by one where not all can be set
             fix({v: 1})
         kept = [v for v in range(self._parameters) if v not in fixed]
         zero = [v for v, x in fixed.items() if not x]
         ring = PolynomialRing([self._ring.variables[v] for v in kept])
+        keys = list(map(tuple, self.exponents[:, kept].tolist()))
+        stay = (~self.exponents[:, zero].any(axis=1)).tolist()
         sliced = []
-        for exponents, coefficients in self.terms:
+        for start, stop in pairwise(self.starts.tolist()):
             terms: dict[tuple[int, ...], Any] = {}
-            left = (exponents[:, zero].sum(axis=1) == 0).tolist()
-            for key, x, stays in zip(
-                map(tuple, exponents[:, kept].tolist()), coefficients, left, strict=True
-            ):
-                if stays:
-                    terms[key] = terms.get(key, 0) + x
+            for term in range(start, stop):
+                if stay[term]:
+                    terms[keys[term]] = terms.get(keys[term], 0) + self.coefficients[term]
             sliced.append(ring.from_terms(terms))
         return ring, sliced
 
@@ -199,32 +203,24 @@ class MapArrays:
                 hadamard(np.remainder(self.weights.T, p).astype(float), point.astype(float), p),
             ]
         )[:, list(fixed)]
-        return nonzero_minor(rows, p).rank if rows.size else 0
-
-    @property
-    def exponents(self) -> IntArray:
-        """Those of all terms, one polynomial after the other."""
-        none = np.zeros((0, self._parameters), dtype=np.int64)
-        return np.concatenate([none, *(exponents for exponents, _ in self.terms)])
+        return len(pivot_columns(rows, p))
 
     @cached_property
-    def _factors(self) -> tuple[IntArray, IntArray]:
-        """The parameters of all terms, filled up with a parameter 1; and the places where each f_k starts."""
+    def _factors(self) -> IntArray:
+        """The parameters of all terms, filled up with a parameter 1."""
         exponents = self.exponents
         rows, columns = exponents.nonzero()
         powers = exponents[rows, columns]
         rows, columns = rows.repeat(powers), columns.repeat(powers)
         factors = np.full((len(exponents), int(exponents.sum(axis=1).max(initial=0))), self._parameters)
         factors[rows, np.arange(len(rows)) - rows.searchsorted(rows)] = columns
-        return factors, np.cumsum([0, *(len(f.coefficients) for f in self.terms)])
+        return factors
 
     def leading(self, generator: np.random.Generator) -> IntArray:
         """The leading exponents of the polynomials in a random order of monomials, ties broken by lex."""
-        exponents, starts = self.exponents, self._factors[1]
         weights = generator.integers(1, 1 << 30, size=self._parameters)
-        of = np.repeat(np.arange(len(self)), np.diff(starts))
-        last = np.lexsort((*exponents.T, exponents @ weights, of))[starts[1:] - 1]
-        return exponents[last]
+        order = np.lexsort((*self.exponents.T, self.exponents @ weights, self.of))
+        return self.exponents[order[self.starts[1:] - 1]]
 
     @cached_property
     def numbers(self) -> tuple[list[Fraction], IntArray]:
@@ -232,8 +228,7 @@ class MapArrays:
         places: dict[tuple[int, int], int] = {}
         of_terms = [
             places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
-            for _, coefficients in self.terms
-            for x in coefficients
+            for x in self.coefficients
         ]
         return [Fraction(*number) for number in places], np.array(of_terms, dtype=np.int64)
 
@@ -251,12 +246,12 @@ class MapArrays:
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts = self._factors
+        places, starts = self._factors, self.starts
         padded, scales = np.concatenate([theta, np.ones_like(theta[:1])]), self._coefficients(p)
-        out = np.zeros((len(self.terms), theta.shape[1]), dtype=np.int64)
+        out = np.zeros((len(self), theta.shape[1]), dtype=np.int64)
         step = max(1, _CHUNK // max(1, theta.shape[1]))
         first = 0
-        while first < len(self.terms):
+        while first < len(self):
             last = max(first + 1, int(np.searchsorted(starts, starts[first] + step, side="right")) - 1)
             part = slice(int(starts[first]), int(starts[last]))
             terms = products_of_rows(places[part], padded, p) * scales[part, None] % p
@@ -271,17 +266,15 @@ class MapArrays:
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts = self._factors
-        padded, scales = np.append(theta, 1), self._coefficients(p)
-        of = np.repeat(np.arange(len(self.terms)), np.diff(starts))
-        out = np.zeros((len(self.terms), self._parameters + 1), dtype=np.int64)
+        places, padded, scales = self._factors, np.append(theta, 1), self._coefficients(p)
+        out = np.zeros((len(self), self._parameters + 1), dtype=np.int64)
         # The derivative of a product: each factor once left out, between the products before and after it.
         before = [scales]
         for column in places.T[:-1]:
             before.append(before[-1] * padded[column] % p)
         after = np.ones_like(scales)
         for column, first in zip(places.T[::-1], reversed(before), strict=False):
-            np.add.at(out, (of, column), first * after % p)
+            np.add.at(out, (self.of, column), first * after % p)
             after = after * padded[column] % p
         return out[:, :-1] % p
 
@@ -356,22 +349,20 @@ class MapArrays:
 
     def _in_order(self, exchange: IntArray, image: IntArray, signs: IntArray) -> IntArray:
         """The terms of all ε_k·f_k with exchanged parameters: π(k), the coefficient, and the parameters."""
-        places, starts = self._factors
-        of = np.repeat(np.arange(len(self)), np.diff(starts))
-        rows = np.column_stack(
-            [
-                image[of],
-                signs[of] * self.numbers[1],
-                np.sort(np.append(exchange, self._parameters)[places], axis=1),
-            ]
-        )
+        parameters = np.append(exchange, self._parameters)[self._factors]
+        parameters.sort(axis=1)
+        rows = np.column_stack([image[self.of], signs[self.of] * self.numbers[1], parameters])
         return rows[np.argsort(_hashed(rows))]
 
 
 def _hashed(rows: IntArray) -> IntArray:
     """A number for each row, the same for equal rows, and hardly ever for others."""
-    hashing = np.random.default_rng(0)
-    return rows @ hashing.integers(1 << 62, size=rows.shape[1])
+    return rows @ _multipliers(rows.shape[1])
+
+
+@cache
+def _multipliers(size: int) -> IntArray:
+    return np.random.default_rng(0).integers(1 << 62, size=size)
 
 
 def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:
