@@ -209,16 +209,15 @@ class Implicitization:
         """
         values = self.map.values(self._general[0][:, None], self.prime)[:, 0].tolist()
         cone, left = len(self.map) - self.map.affine, iter(equations)
-        space, codimension = RowSpace(len(self.map), self.prime), cone - self.dimension_at_least
-        while forms := list(islice(left, codimension - space.rank)):
-            gradients = np.zeros((len(forms), len(self.map)))
-            for gradient, form in zip(gradients, forms, strict=True):
-                for monomial, x in form.items():
-                    for place, k in enumerate(monomial):
-                        rest = prod(values[other] for other in (*monomial[:place], *monomial[place + 1 :]))
-                        gradient[k] = (gradient[k] + x * rest) % self.prime
-            space.add(gradients)
-        return cone - space.rank
+        codimension, rank = cone - self.dimension_at_least, 0
+        gradients: list[list[int]] = []
+        while rank < codimension:
+            forms = list(islice(left, max(codimension - rank, len(gradients))))
+            if not forms:
+                break
+            gradients += [_gradient(form, values, self.prime) for form in forms]
+            rank = len(pivot_columns(np.array(gradients), self.prime))
+        return cone - rank
 
     # --- multidegrees ---
 
@@ -772,6 +771,16 @@ class Generators:
                 table[self._key(monomial)].append(monomial)
             self._tables[n] = table
         return self._tables[n]
+
+
+def _gradient(form: Form, values: Sequence[int], p: int) -> list[int]:
+    """The derivatives of a form at a point modulo p."""
+    gradient = [0] * len(values)
+    for monomial, x in form.items():
+        for place, k in enumerate(monomial):
+            others = (*monomial[:place], *monomial[place + 1 :])
+            gradient[k] += x * prod(values[other] for other in others)
+    return [derivative % p for derivative in gradient]
 
 
 def _rationals(residues: Any, modulus: int) -> list[list[Fraction]] | None:

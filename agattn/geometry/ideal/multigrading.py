@@ -63,6 +63,8 @@ class MapArrays:
             below concerns the others.
         starts: the place of the first term of each f_k, and the number of all terms.
         of: for each term the place of its f_k among the labels.
+        numbers: the absolute values of coefficients.
+        signed: for each term ±k: its coefficient is the k-th of the numbers, or minus it.
         weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
         degrees: the multidegrees, one in each row; the last one is the degree in y.
         prime: for all ranks modulo a prime.
@@ -74,9 +76,12 @@ class MapArrays:
         self.random = np.random.default_rng(limits().seed)
         self._ring, self._parameters = source.ring, len(source.ring)
         every = [Terms(exponents.astype(np.int64), numbers) for exponents, numbers in source.terms]
-        self._set_terms([f for f in every if f.coefficients])
+        present = [f for f in every if f.coefficients]
+        self._set_terms(present)
+        self.prime = self.new_prime()
         self.weights = self._weights()
-        self.affine = bool(len(self)) and not _spans_one(self._all_degrees())
+        self.degrees, is_cone = self._grading()
+        self.affine = bool(present) and not is_cone
         one = Terms(np.zeros((1, self._parameters), dtype=np.int64), [flint.fmpq(1)])
         every = [one] * self.affine + every
         self.coordinates = len(every)
@@ -88,9 +93,9 @@ class MapArrays:
         self.linear: list[dict[tuple[int, ...], int]] = [
             {(place + first,): x for place, x in relation.items()} for relation in relations
         ]
-        self._set_terms([every[place] for place in places])
-        self.degrees = _with_ones(self._degrees())
-        self.prime = self.new_prime()
+        if self.affine or len(places) < len(present):
+            self._set_terms([every[place] for place in places])
+            self.degrees, _ = self._grading()
 
     def _set_terms(self, polynomials: Sequence[Terms]) -> None:
         none = np.zeros((0, self._parameters), dtype=np.int64)
@@ -99,6 +104,16 @@ class MapArrays:
         sizes = [len(coefficients) for _, coefficients in polynomials]
         self.starts: IntArray = np.cumsum([0, *sizes])
         self.of: IntArray = np.repeat(np.arange(len(sizes)), sizes)
+        places: dict[tuple[int, int], int] = {}
+        of_terms = [
+            places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
+            for x in self.coefficients
+        ]
+        self.numbers, self.signed = (
+            [Fraction(*number) for number in places],
+            np.array(of_terms, dtype=np.int64),
+        )
+        self._residues: dict[int, IntArray] = {}
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -107,15 +122,14 @@ class MapArrays:
         """A random prime p < 2³⁰ that divides no denominator of a coefficient."""
         while True:
             p = random_prime(self.random)
-            if all(x.denominator % p for x in self.numbers[0]):
+            if all(x.denominator % p for x in self.numbers):
                 return p
 
     def _weights(self) -> IntArray:
         """Integer weights that span all that make every polynomial homogeneous; checked exactly."""
         every = self.exponents - self.exponents[self.starts[self.of]]
-        rows = every[np.unique(_hashed(every), return_index=True)[1]]
+        rows, p = every[np.unique(_hashed(every), return_index=True)[1]], self.prime
         while True:
-            p = random_prime(self.random)
             chosen = rows[pivot_columns(rows.T % p, p)]
             basis = kernel_basis(flint.fmpq_mat(flint.fmpz_mat(*chosen.shape, chosen.ravel().tolist())))
             if not basis:
@@ -124,24 +138,23 @@ class MapArrays:
             weights = np.array([[int(x) for x in row] for row in whole.tolist()], dtype=np.int64).T
             if not (every @ weights).any():
                 return weights
-            rows = every
+            rows, p = every, self.new_prime()
 
-    def _all_degrees(self) -> IntArray:
-        """The degrees of the polynomials for each of the weights."""
-        return self.exponents[self.starts[:-1]] @ self.weights
+    def _grading(self) -> tuple[IntArray, bool]:
+        """The degrees of the polynomials in a short basis of the gradings that differ, and 1 for each.
 
-    def _degrees(self) -> IntArray:
-        """The degrees of the polynomials, in a short basis of the gradings that differ."""
-        full = self._all_degrees()
-        rows = echelon(flint.fmpq_mat(flint.fmpz_mat(full.tolist())))[1] if full.size else []
+        The second value says whether some combination of the gradings is 1 for each.
+        """
+        ones = np.ones((len(self), 1), dtype=np.int64)
+        full = np.append(self.exponents[self.starts[:-1]] @ self.weights, ones, axis=1)
+        columns = echelon(flint.fmpq_mat(flint.fmpz_mat(*full.shape, full.ravel().tolist())))[1]
+        rows = [column for column in columns if column < len(self.weights.T)]
         if not rows:
-            return np.zeros((len(self), 0), dtype=np.int64)
-        chosen = flint.fmpz_mat([[int(x) for x in full.T[row]] for row in rows])
-        short = saturate(chosen).lll().tolist()
-        signs = [1 if sum(map(int, row)) >= 0 else -1 for row in short]
-        return np.array(
-            [[s * int(x) for x in row] for s, row in zip(signs, short, strict=True)], dtype=np.int64
-        ).T
+            return ones, not columns
+        short = saturate(flint.fmpz_mat(full.T[rows].tolist())).lll().tolist()
+        degrees = np.array([[int(x) for x in row] for row in short], dtype=np.int64).T
+        degrees *= np.where(degrees.sum(axis=0) >= 0, 1, -1)
+        return np.append(degrees, ones, axis=1), len(rows) == len(columns)
 
     def slice(self) -> tuple[PolynomialRing, list[Polynomial]]:
         """The polynomials with as many parameters set to 0 and 1 as the torus and the known symmetries allow.
@@ -222,23 +235,15 @@ class MapArrays:
         order = np.lexsort((*self.exponents.T, self.exponents @ weights, self.of))
         return self.exponents[order[self.starts[1:] - 1]]
 
-    @cached_property
-    def numbers(self) -> tuple[list[Fraction], IntArray]:
-        """The absolute values of coefficients, and for each term ±k: the k-th of these, or minus it."""
-        places: dict[tuple[int, int], int] = {}
-        of_terms = [
-            places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
-            for x in self.coefficients
-        ]
-        return [Fraction(*number) for number in places], np.array(of_terms, dtype=np.int64)
-
     def _coefficients(self, p: int) -> IntArray:
         """Those of all terms modulo p."""
-        numbers, of_terms = self.numbers
-        if any(x.denominator % p == 0 for x in numbers):
-            raise ZeroDivisionError(f"{p} divides a denominator")
-        residues = [0, *(x.numerator * pow(x.denominator, -1, p) % p for x in numbers)]
-        return np.array(residues, dtype=np.int64)[abs(of_terms)] * np.sign(of_terms) % p
+        if p not in self._residues:
+            if any(x.denominator % p == 0 for x in self.numbers):
+                raise ZeroDivisionError(f"{p} divides a denominator")
+            residues = [0, *(x.numerator * pow(x.denominator, -1, p) % p for x in self.numbers)]
+            of_terms = np.array(residues, dtype=np.int64)[abs(self.signed)]
+            self._residues[p] = of_terms * np.sign(self.signed) % p
+        return self._residues[p]
 
     def values(self, theta: IntArray, p: int) -> IntArray:
         """The f_k modulo a prime p < 2³⁰ at parameters, (parameters, n), as (N, n).
@@ -351,7 +356,7 @@ class MapArrays:
         """The terms of all ε_k·f_k with exchanged parameters: π(k), the coefficient, and the parameters."""
         parameters = np.append(exchange, self._parameters)[self._factors]
         parameters.sort(axis=1)
-        rows = np.column_stack([image[self.of], signs[self.of] * self.numbers[1], parameters])
+        rows = np.column_stack([image[self.of], signs[self.of] * self.signed, parameters])
         return rows[np.argsort(_hashed(rows))]
 
 
@@ -386,14 +391,3 @@ def _linear_relations(polynomials: Sequence[Terms]) -> tuple[list[int], list[dic
         return list(range(len(polynomials))), []
     relations = [{place: x for place, x in enumerate(v) if x} for v in integer_kernel(matrix)]
     return echelon(matrix)[1], relations
-
-
-def _spans_one(degrees: IntArray) -> bool:
-    """Whether some combination of the degrees is 1 for every coordinate."""
-    more = _with_ones(degrees)
-    return bool(flint.fmpz_mat(degrees.tolist()).rank() == flint.fmpz_mat(more.tolist()).rank())
-
-
-def _with_ones(degrees: IntArray) -> IntArray:
-    """The degrees, and 1 for every coordinate."""
-    return np.column_stack([degrees, np.ones(len(degrees), dtype=np.int64)])
