@@ -449,13 +449,15 @@ def pivots_and_rest(matrix: Any, p: int) -> tuple[NDArray[np.int64], ...]:
         space = RowSpace(n, p)
         space.add(matrix)
         pivots = np.array(sorted(space.columns), dtype=np.int64)
-        rest = np.delete(np.arange(n), pivots)
-        return pivots, rest, (-space.kernel()[:, pivots].astype(np.int64)) % p
-    reduced, columns = _small_echelon(matrix, p)
-    pivots = np.array(columns, dtype=np.int64)
-    rest = np.delete(np.arange(n), pivots)
-    entries = np.array([*map(int, reduced.entries()[: n * len(columns)])], dtype=np.int64).reshape(-1, n)
-    return pivots, rest, entries[:, rest].T
+        basis = space.basis()[np.argsort(space.columns)]
+    else:
+        reduced, columns = _small_echelon(matrix, p)
+        pivots = np.array(columns, dtype=np.int64)
+        basis = np.array([*map(int, reduced.entries()[: n * len(columns)])]).reshape(-1, n)
+    is_free = np.ones(n, dtype=bool)
+    is_free[pivots] = False
+    rest = is_free.nonzero()[0]
+    return pivots, rest, basis[:, rest].astype(np.int64).T
 
 
 def _small_echelon(matrix: Any, p: int) -> tuple[flint.nmod_mat, list[int]]:

@@ -243,11 +243,14 @@ class Implicitization:
             self._orbits_held += 400 * sums.shape[1]  # a place and a path in a dict
             every.append(sums[0])
             orbits.append(self._orbits(*sums) if n > 1 else {})
-        needed = [np.zeros(0, dtype=np.uint64)] * (last + 2)
+        needed = [*every, sums[0, :0]]
         for n in range(last, 1, -1):
-            below = np.subtract.outer(needed[n + 1], added[0])
-            tops = np.array([*orbits[n]], dtype=np.uint64)
-            needed[n] = np.union1d(tops, np.intersect1d(below, every[n]))
+            below = np.subtract.outer(needed[n + 1], added[0]).ravel()
+            wanted = np.concatenate([np.array([*orbits[n]], dtype=np.uint64), below])
+            at = np.minimum(every[n].searchsorted(wanted), len(every[n]) - 1)
+            marked = np.zeros(len(every[n]), dtype=bool)
+            marked[at[every[n][at] == wanted]] = True
+            needed[n] = every[n][marked]
         return needed, orbits
 
     @staticmethod
@@ -301,12 +304,12 @@ class Implicitization:
     def _border(self, below: _Degree, needed: Any) -> _Degree:
         """The products of coordinates and standard monomials in the multidegrees needed."""
         rows, keys = below.rows[below.standard], below.keys[below.standard]
-        next_needed = np.append(needed, needed[:1])  # the first is no larger number
+        next_needed = np.concatenate([needed, needed[:1]])  # the first is no larger number
         kept = []
         for key in self.keys:
             sums = keys + key
             kept.append((next_needed[needed.searchsorted(sums)] == sums).nonzero()[0])
-        factors = np.repeat(np.arange(len(kept)), [*map(len, kept)])
+        factors = np.arange(len(kept)).repeat([*map(len, kept)])
         # The products, and again without repetition, sorted, with their numbers, keys and counts.
         size = 8 * len(factors) * (3 * (below.n + 1) + 14)
         self._allow(
@@ -317,7 +320,7 @@ class Implicitization:
         codes = self._codes(found)
         order = np.lexsort((-codes, keys))
         first = _starts(codes[order])
-        counts = np.diff(np.append(first, len(codes)))
+        counts = np.concatenate([first[1:], [len(codes)]])[: len(first)] - first
         order = order[first]
         found, codes, keys = found[order], codes[order], keys[order]
         different = 1 + (found[:, 1:] != found[:, :-1]).sum(axis=1)
@@ -336,7 +339,7 @@ class Implicitization:
         """
         places = degree.candidate.nonzero()[0]
         sizes = np.array(degree.count(degree.candidate), dtype=np.int64)
-        rows, group = degree.rows[places], np.repeat(np.arange(len(sizes)), sizes)
+        rows, group = degree.rows[places], np.arange(len(sizes)).repeat(sizes)
         open_, neighbours = sizes > 1, group[1:] == group[:-1]
         for leads in self._leads:
             # Different leading terms are independent.
@@ -357,7 +360,7 @@ class Implicitization:
         if bounds is not None:
             counts = self._counted(degree, orbits, *bounds(degree.n))
             open_ &= sizes != [counts.get(key) for key in degree.groups]
-        for size in np.unique(sizes[open_]).tolist():
+        for size in sorted(set(sizes[open_].tolist())):
             starts, step = begins[open_ & (sizes == size)], max(1, _TOGETHER // size**2)
             for first in range(0, len(starts), step):
                 own = starts[first : first + step, None] + np.arange(size)
@@ -504,7 +507,7 @@ class Implicitization:
         one = _Degree(
             0, np.zeros((1, 0), np.int64), start, start.astype(np.uint64), true, true, start, {0: slice(1)}
         )
-        below, lower = self._border(one, np.unique(self.keys)), False
+        below, lower = self._border(one, needed[1]), False
         for n in range(2, last + 1):
             degree = self._border(below, needed[n])
             self._standard(degree, orbits[n], bounds)
@@ -814,7 +817,9 @@ def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:
 
 def _starts(numbers: Any) -> IntArray:
     """Where equal numbers, which are neighbours, begin."""
-    return np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
+    new = np.ones(len(numbers), dtype=bool)
+    new[1:] = numbers[1:] != numbers[:-1]
+    return new.nonzero()[0]
 
 
 def _times(rows: IntArray, k: int | IntArray) -> IntArray:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from typing import Any, TypeAlias
 
 import flint
@@ -102,8 +102,8 @@ class MapArrays:
         self.exponents: IntArray = np.concatenate([none, *(exponents for exponents, _ in polynomials)])
         self.coefficients = [x for _, coefficients in polynomials for x in coefficients]
         sizes = [len(coefficients) for _, coefficients in polynomials]
-        self.starts: IntArray = np.cumsum([0, *sizes])
-        self.of: IntArray = np.repeat(np.arange(len(sizes)), sizes)
+        self.starts = np.array([0, *accumulate(sizes)], dtype=np.int64)
+        self.of: IntArray = np.arange(len(sizes)).repeat(sizes)
         places: dict[tuple[int, int], int] = {}
         of_terms = [
             places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
@@ -146,7 +146,7 @@ class MapArrays:
         The second value says whether some combination of the gradings is 1 for each.
         """
         ones = np.ones((len(self), 1), dtype=np.int64)
-        full = np.append(self.exponents[self.starts[:-1]] @ self.weights, ones, axis=1)
+        full = np.concatenate([self.exponents[self.starts[:-1]] @ self.weights, ones], axis=1)
         columns = echelon(flint.fmpq_mat(flint.fmpz_mat(*full.shape, full.ravel().tolist())))[1]
         rows = [column for column in columns if column < len(self.weights.T)]
         if not rows:
@@ -154,7 +154,7 @@ class MapArrays:
         short = saturate(flint.fmpz_mat(full.T[rows].tolist())).lll().tolist()
         degrees = np.array([[int(x) for x in row] for row in short], dtype=np.int64).T
         degrees *= np.where(degrees.sum(axis=0) >= 0, 1, -1)
-        return np.append(degrees, ones, axis=1), len(rows) == len(columns)
+        return np.concatenate([degrees, ones], axis=1), len(rows) == len(columns)
 
     def slice(self) -> tuple[PolynomialRing, list[Polynomial]]:
         """The polynomials with as many parameters set to 0 and 1 as the torus and the known symmetries allow.
