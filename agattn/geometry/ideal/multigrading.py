@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Any, TypeAlias
 
 import flint
@@ -294,7 +294,7 @@ class MapArrays:
         size; they are found by values at random points, and then verified term by term.
         """
         p, own = self.prime, np.arange(self._parameters)
-        orders = np.array([own, *self._exchanges()])
+        orders = np.concatenate([own[None], *self._exchanges()])
         theta = self.random.integers(1, p, size=(self._parameters, 2))
         tried = theta[orders].swapaxes(0, 1).reshape(self._parameters, -1)
         values = self.values(tried, p).reshape(len(self), len(orders), 2)
@@ -317,31 +317,35 @@ class MapArrays:
         return list(found.values())
 
     def _exchanges(self) -> Iterator[IntArray]:
-        """Exchanges of two neighbouring indices along axes of one size, few axes at a time first."""
+        """Exchanges of two neighbouring indices along axes of one size, in rows, few axes at a time first."""
         numbers = as_parameters(self.architecture, np.arange(self._parameters))
-        axes: dict[int, list[tuple[str, int]]] = {}
+        of_size: dict[int, list[list[IntArray]]] = {}
         for name, shape in self.architecture.shapes.items():
             for axis, size in enumerate(shape):
-                if size > 1:
-                    axes.setdefault(size, []).append((name, axis))
-
-        @cache
-        def exchange(along: tuple[tuple[str, int], ...], i: int) -> IntArray:
-            *others, (name, axis) = along
-            if others:
-                return exchange(tuple(others), i)[exchange(along[-1:], i)]
-            order, pair = np.arange(self._parameters), [i, i + 1]
-            order[numbers[name].take(pair, axis)] = numbers[name].take(pair[::-1], axis)
-            return order
-
-        tried = 0
-        for together in range(1, 1 + max(map(len, axes.values()), default=0)):
-            for size, places in axes.items():
-                for chosen in combinations(places, together):
-                    if (tried := tried + size - 1) > _MOST_EXCHANGES:
-                        return
-                    for i in range(size - 1):
-                        yield exchange(chosen, i)
+                orders = [np.arange(self._parameters) for _ in range(size - 1)]
+                for i, order in enumerate(orders):
+                    order[numbers[name].take([i, i + 1], axis)] = numbers[name].take([i + 1, i], axis)
+                if orders:
+                    of_size.setdefault(size, []).append(orders)
+        single = {size: np.array(axes) for size, axes in of_size.items()}
+        # For choices of as many axes the last axis of each, and the exchanges along them.
+        chosen = {size: (tuple(range(len(orders))), orders) for size, orders in single.items()}
+        left = _MOST_EXCHANGES
+        while chosen:
+            further = {}
+            for size, (last, orders) in chosen.items():
+                room = left // (size - 1)
+                yield orders[:room].reshape(-1, self._parameters)
+                if len(orders) > room:
+                    return
+                left -= (size - 1) * len(orders)
+                axes = range(len(single[size]))
+                pairs = ((n, axis) for n, own in enumerate(last) for axis in axes[own + 1 :])
+                if more := list(islice(pairs, room + 1)):
+                    before, last = zip(*more, strict=True)
+                    both = np.take_along_axis(orders[list(before)], single[size][list(last)], axis=2)
+                    further[size] = last, both
+            chosen = further
 
     def _allows(self, exchange: IntArray, image: IntArray, signs: IntArray) -> bool:
         """Whether f_k(θ_exchange) is ε_k·f_π(k)(θ), term by term."""

@@ -21,6 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import flint
@@ -287,7 +288,7 @@ class _PackedRing(PolynomialRing):
     @cached_property
     def gens(self) -> tuple[Polynomial, ...]:
         places = reversed(range(0, 8 * self.size * self.digits.itemsize, 8 * self.digits.itemsize))
-        return tuple(self.from_terms({(1 << place,): 1}) for place in places)
+        return tuple(Polynomial(self, self._context.from_dict({(1 << place,): 1})) for place in places)
 
     def terms(self, polynomial: Polynomial) -> Terms:
         """The terms of one of the polynomials, larger exponents of earlier variables first."""
@@ -317,14 +318,15 @@ def _coefficients(architecture: Architecture) -> dict[_Key, Terms]:
         if not inputs:
             coefficients[row + 1, column + 1, ()] = Terms(exponents, numbers)
             continue
+        places = exponents[:, entries:].any(axis=1).nonzero()[0]
+        exponents, numbers = exponents[places], [numbers[k] for k in places.tolist()]
         of_input, own = exponents[:, :entries], exponents[:, entries:]
-        # The terms of a monomial of X are neighbours, and its constant is the last of them.
-        starts = 1 + np.flatnonzero((of_input[1:] != of_input[:-1]).any(axis=1))
-        for places in np.split(np.arange(len(own)), starts):
-            places = places[own[places].any(axis=1)]
-            if len(places):
-                key = tuple(of_input[places[0]].tolist())
-                coefficients[row + 1, column + 1, key] = Terms(own[places], [numbers[k] for k in places])
+        # The terms of a monomial of X are neighbours.
+        ends = 1 + np.flatnonzero((of_input[1:] != of_input[:-1]).any(axis=1))
+        for start, stop in pairwise([0, *ends.tolist(), len(own)]):
+            if start < stop:
+                key = tuple(of_input[start].tolist())
+                coefficients[row + 1, column + 1, key] = Terms(own[start:stop], numbers[start:stop])
     return coefficients
 
 
