@@ -33,7 +33,6 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from agattn.algebra.echelon import echelon
 from agattn.workers import threads
 
 Residues: TypeAlias = NDArray[np.float64]
@@ -54,8 +53,6 @@ _LEAF = 26
 _PRODUCTS = 6  # of two residues, whose sum fits into 64 bits with a sign
 _ROWS = 512
 _CACHE = 1 << 14
-# Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
-_SMALL = 20_000
 
 
 def random_primes(seed: int, bits: int = WORD_BITS) -> Iterator[int]:
@@ -423,47 +420,6 @@ def nonzero_minor(matrix: Residues, p: int) -> Minor:
     space = RowSpace(matrix.shape[1], p)
     space.add(matrix)
     return space.minor()
-
-
-def pivot_columns(matrix: Any, p: int) -> NDArray[np.int64]:
-    """The columns of residues that are no combinations of those before them: as many as the rank.
-
-    >>> pivot_columns(np.array([[1, 2, 0], [2, 4, 1]]), 8388593)
-    array([0, 2])
-    """
-    if matrix.size > _SMALL:
-        space = RowSpace(matrix.shape[1], p)
-        space.add(matrix)
-        return np.array(sorted(space.columns), dtype=np.int64)
-    return np.array(_small_echelon(matrix, p)[1], dtype=np.int64)
-
-
-def pivots_and_rest(matrix: Any, p: int) -> tuple[NDArray[np.int64], ...]:
-    """The :func:`pivot_columns`, the other columns, and for each of these how it is a combination of pivots.
-
-    >>> pivots_and_rest(np.array([[1, 2, 0], [2, 4, 1]]), 8388593)
-    (array([0, 2]), array([1]), array([[2, 0]]))
-    """
-    n = matrix.shape[1]
-    if matrix.size > _SMALL:
-        space = RowSpace(n, p)
-        space.add(matrix)
-        pivots = np.array(sorted(space.columns), dtype=np.int64)
-        basis = space.basis()[np.argsort(space.columns)]
-    else:
-        reduced, columns = _small_echelon(matrix, p)
-        pivots = np.array(columns, dtype=np.int64)
-        basis = np.array([*map(int, reduced.entries()[: n * len(columns)])]).reshape(-1, n)
-    is_free = np.ones(n, dtype=bool)
-    is_free[pivots] = False
-    rest = is_free.nonzero()[0]
-    return pivots, rest, basis[:, rest].astype(np.int64).T
-
-
-def _small_echelon(matrix: Any, p: int) -> tuple[flint.nmod_mat, list[int]]:
-    # FLINT takes integers faster than residues.
-    entries = matrix.astype(np.int64, copy=False).ravel().tolist()
-    return echelon(flint.nmod_mat(flint.fmpz_mat(*matrix.shape, entries), p))
 
 
 def permutation_sign(sequence: Sequence[int]) -> int:

@@ -37,7 +37,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement, islice, product
+from itertools import chain, combinations_with_replacement, islice, product
 from math import log2, prod
 from operator import mul
 from typing import Any, TypeVar
@@ -52,14 +52,18 @@ from agattn.algebra.residues import (
     RowSpace,
     less_product,
     matmul,
-    pivot_columns,
-    pivots_and_rest,
     rational_number,
     reduce,
 )
 from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
+from agattn.geometry.ideal.multigrading import (
+    IntArray,
+    MapArrays,
+    pivot_columns,
+    pivots_and_rest,
+    products_of_rows,
+)
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
@@ -254,13 +258,6 @@ class Implicitization:
         return needed, orbits
 
     @staticmethod
-    def _sum(fingerprints: Any, monomials: IntArray) -> Any:
-        total = np.zeros(len(monomials), dtype=fingerprints.dtype)
-        for column in monomials.T:
-            total += fingerprints[column]
-        return total
-
-    @staticmethod
     def _orbits(keys: Any, heights: Any, *images: Any) -> _Orbits:
         """The orbits of multidegrees by their highest element, with the permutations to each.
 
@@ -343,7 +340,7 @@ class Implicitization:
         open_, neighbours = sizes > 1, group[1:] == group[:-1]
         for leads in self._leads:
             # Different leading terms are independent.
-            leading = self._sum(leads, rows)
+            leading = leads[rows].sum(axis=1)
             leading = leading[np.lexsort((leading, group))]
             again = group[1:][neighbours & (leading[1:] == leading[:-1])]
             open_ &= np.bincount(again, minlength=len(sizes)) > 0
@@ -788,26 +785,17 @@ def _gradient(form: Form, values: Sequence[int], p: int) -> list[int]:
 
 def _rationals(residues: Any, modulus: int) -> list[list[Fraction]] | None:
     """The rational numbers with these residues; ``None`` if a residue belongs to no small fraction."""
-    known: dict[int, Fraction | None] = {}
-    rows: list[list[Fraction]] = []
-    for row in residues.tolist():
-        found = []
-        for x in row:
-            if x not in known:
-                known[x] = rational_number(x, modulus)
-            if (value := known[x]) is None:
-                return None
-            found.append(value)
-        rows.append(found)
-    return rows
+    numbers: dict[int, Fraction] = {}
+    for x in dict.fromkeys(residues.ravel().tolist()):
+        if (number := rational_number(x, modulus)) is None:
+            return None
+        numbers[x] = number
+    return [[numbers[x] for x in row] for row in residues.tolist()]
 
 
 def _agree(rational: list[list[Fraction]], residues: IntArray, p: int) -> bool:
-    for row, others in zip(rational, residues.tolist(), strict=True):
-        for x, y in zip(row, others, strict=True):
-            if (x.numerator - y * x.denominator) % p:
-                return False
-    return True
+    pairs = zip(chain.from_iterable(rational), residues.ravel().tolist(), strict=True)
+    return not any((x.numerator - y * x.denominator) % p for x, y in pairs)
 
 
 def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:

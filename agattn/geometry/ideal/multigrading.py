@@ -37,7 +37,7 @@ from agattn.algebra.echelon import (
     sparse_rows,
 )
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.algebra.residues import hadamard, pivot_columns, random_prime
+from agattn.algebra.residues import RowSpace, hadamard, random_prime
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap, Terms
 from agattn.limits import limits
@@ -46,6 +46,8 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 #: Terms times points that are held at a time.
 _CHUNK = 4_000_000
+#: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
+_SMALL = 20_000
 #: Exchanges of parameters that are tried as symmetries.
 _MOST_EXCHANGES = 3000
 
@@ -372,6 +374,47 @@ def _hashed(rows: IntArray) -> IntArray:
 @cache
 def _multipliers(size: int) -> IntArray:
     return np.random.default_rng(0).integers(1 << 62, size=size)
+
+
+def pivot_columns(matrix: Any, p: int) -> IntArray:
+    """The columns of residues that are no combinations of those before them: as many as the rank.
+
+    >>> pivot_columns(np.array([[1, 2, 0], [2, 4, 1]]), 8388593)
+    array([0, 2])
+    """
+    if matrix.size > _SMALL:
+        space = RowSpace(matrix.shape[1], p)
+        space.add(matrix)
+        return np.array(sorted(space.columns), dtype=np.int64)
+    return np.array(_small_echelon(matrix, p)[1], dtype=np.int64)
+
+
+def pivots_and_rest(matrix: Any, p: int) -> tuple[IntArray, ...]:
+    """The :func:`pivot_columns`, the other columns, and for each of these how it is a combination of pivots.
+
+    >>> pivots_and_rest(np.array([[1, 2, 0], [2, 4, 1]]), 8388593)
+    (array([0, 2]), array([1]), array([[2, 0]]))
+    """
+    n = matrix.shape[1]
+    if matrix.size > _SMALL:
+        space = RowSpace(n, p)
+        space.add(matrix)
+        pivots = np.array(sorted(space.columns), dtype=np.int64)
+        basis = space.basis()[np.argsort(space.columns)]
+    else:
+        reduced, columns = _small_echelon(matrix, p)
+        pivots = np.array(columns, dtype=np.int64)
+        basis = np.array([*map(int, reduced.entries()[: n * len(columns)])]).reshape(-1, n)
+    is_free = np.ones(n, dtype=bool)
+    is_free[pivots] = False
+    rest = is_free.nonzero()[0]
+    return pivots, rest, basis[:, rest].astype(np.int64).T
+
+
+def _small_echelon(matrix: Any, p: int) -> tuple[flint.nmod_mat, list[int]]:
+    # FLINT takes integers faster than residues.
+    entries = matrix.astype(np.int64, copy=False).ravel().tolist()
+    return echelon(flint.nmod_mat(flint.fmpz_mat(*matrix.shape, entries), p))
 
 
 def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:

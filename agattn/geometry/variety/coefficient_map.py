@@ -21,7 +21,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import flint
@@ -318,15 +317,14 @@ def _coefficients(architecture: Architecture) -> dict[_Key, Terms]:
         if not inputs:
             coefficients[row + 1, column + 1, ()] = Terms(exponents, numbers)
             continue
-        places = exponents[:, entries:].any(axis=1).nonzero()[0]
-        exponents, numbers = exponents[places], [numbers[k] for k in places.tolist()]
         of_input, own = exponents[:, :entries], exponents[:, entries:]
-        # The terms of a monomial of X are neighbours.
-        ends = 1 + np.flatnonzero((of_input[1:] != of_input[:-1]).any(axis=1))
-        for start, stop in pairwise([0, *ends.tolist(), len(own)]):
-            if start < stop:
-                key = tuple(of_input[start].tolist())
-                coefficients[row + 1, column + 1, key] = Terms(own[start:stop], numbers[start:stop])
+        # The terms of a monomial of X are neighbours, and its constant is the last of them.
+        starts = 1 + np.flatnonzero((of_input[1:] != of_input[:-1]).any(axis=1))
+        for places in np.split(np.arange(len(own)), starts):
+            places = places[own[places].any(axis=1)]
+            if len(places):
+                key = tuple(of_input[places[0]].tolist())
+                coefficients[row + 1, column + 1, key] = Terms(own[places], [numbers[k] for k in places])
     return coefficients
 
 
