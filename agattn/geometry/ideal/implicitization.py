@@ -37,9 +37,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain, combinations_with_replacement, islice, product
+from itertools import chain, combinations_with_replacement, islice, pairwise, product
 from math import log2, prod
-from operator import mul
 from typing import Any, TypeVar
 
 import flint
@@ -114,12 +113,11 @@ class _Degree:
     standard: Any
     starts: IntArray
     groups: dict[int, slice]
+    normal_forms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
 
     def count(self, marked: Any) -> list[int]:
         """How many monomials are marked in each multidegree."""
-        return np.add.reduceat(marked, self.starts, dtype=np.int64).tolist() if len(self.starts) else []
-
-    normal_forms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
+        return list(np.add.reduceat(marked, self.starts, dtype=np.int64).tolist()) if len(marked) else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,15 +240,15 @@ class Implicitization:
                 size = 8 * sums.shape[1] * variables * (2 * n + 6)
                 self._allow(size, f"the multidegrees of degree {n}")
                 products = np.add.outer(sums[0], added[0]).ravel()
-                first = np.unique(products, return_index=True)[1]
-                sums = sums[:, first // variables] + added[:, first % variables]
+                below, factors = np.divmod(np.unique(products, return_index=True)[1], max(1, variables))
+                sums = np.array([row[below] + more[factors] for row, more in zip(sums, added, strict=True)])
             self._orbits_held += 400 * sums.shape[1]  # a place and a path in a dict
-            every.append(sums[0])
-            orbits.append(self._orbits(*sums) if n > 1 else {})
+            every.append(sums[0].copy())
+            orbits.append(self._orbits(sums) if n > 1 else {})
         needed = [*every, sums[0, :0]]
         for n in range(last, 1, -1):
-            below = np.subtract.outer(needed[n + 1], added[0]).ravel()
-            wanted = np.concatenate([np.array([*orbits[n]], dtype=np.uint64), below])
+            tops = np.array([*orbits[n]], dtype=np.uint64)
+            wanted = np.concatenate([tops, np.subtract.outer(needed[n + 1], added[0]).ravel()])
             at = np.minimum(every[n].searchsorted(wanted), len(every[n]) - 1)
             marked = np.zeros(len(every[n]), dtype=bool)
             marked[at[every[n][at] == wanted]] = True
@@ -258,15 +256,15 @@ class Implicitization:
         return needed, orbits
 
     @staticmethod
-    def _orbits(keys: Any, heights: Any, *images: Any) -> _Orbits:
+    def _orbits(sums: Any) -> _Orbits:
         """The orbits of multidegrees by their highest element, with the permutations to each.
 
         Args:
-            keys: of the multidegrees, which increase.
-            heights: of the multidegrees.
-            images: for each permutation the keys of the images.
+            sums: the increasing keys of the multidegrees, their heights, and for each permutation the keys of
+                their images, in rows.
         """
-        moves = [keys.searchsorted(image).tolist() for image in images]
+        keys, heights = sums[:2]
+        moves = keys.searchsorted(sums[2:].T)
         order, names = np.lexsort((keys, -heights.view(np.int64))).tolist(), keys.tolist()
         left = [True] * len(names)
         orbits: _Orbits = {}
@@ -278,10 +276,10 @@ class Implicitization:
             while waiting:
                 place = waiting.pop()
                 left[place] = False
-                for number, move in enumerate(moves):
-                    if move[place] not in orbit:
-                        orbit[move[place]] = (*orbit[place], number)
-                        waiting.append(move[place])
+                for number, there in enumerate(moves[place].tolist()):
+                    if there not in orbit:
+                        orbit[there] = (*orbit[place], number)
+                        waiting.append(there)
             orbits[names[top]] = {names[place]: path for place, path in orbit.items()}
         return orbits
 
@@ -322,8 +320,8 @@ class Implicitization:
         found, codes, keys = found[order], codes[order], keys[order]
         different = 1 + (found[:, 1:] != found[:, :-1]).sum(axis=1)
         starts = _starts(keys)
-        ends = [*starts.tolist(), len(keys)]
-        groups = dict(zip(keys[starts].tolist(), map(slice, ends, ends[1:]), strict=False))
+        ends = pairwise([*starts.tolist(), len(keys)])
+        groups = {key: slice(a, b) for key, (a, b) in zip(keys[starts].tolist(), ends, strict=True)}
         candidate = counts == different  # all its divisors of one degree less are standard
         # Of both degrees the monomials, numbers and keys.
         self._held = 8 * ((len(found) + len(below.rows)) * (below.n + 4))
@@ -564,8 +562,8 @@ class Implicitization:
 
     def _allow_normal_forms(self, below: _Degree) -> None:
         """Refuse normal forms, kept for one degree, that the memory does not hold."""
-        standard, others = below.count(below.standard), below.count(~below.standard)
-        size = 8 * sum(map(mul, standard, others))
+        counts = zip(below.count(below.standard), below.count(~below.standard), strict=True)
+        size = 8 * sum(standard * others for standard, others in counts)
         self._allow(size, f"degree {below.n + 1}: the normal forms of degree {below.n}")
         self._held += size
 

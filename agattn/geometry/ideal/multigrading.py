@@ -111,10 +111,8 @@ class MapArrays:
             places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
             for x in self.coefficients
         ]
-        self.numbers, self.signed = (
-            [Fraction(*number) for number in places],
-            np.array(of_terms, dtype=np.int64),
-        )
+        self.numbers = [Fraction(*number) for number in places]
+        self.signed = np.array(of_terms, dtype=np.int64)
         self._residues: dict[int, IntArray] = {}
 
     def __len__(self) -> int:
@@ -129,7 +127,8 @@ class MapArrays:
 
     def _weights(self) -> IntArray:
         """Integer weights that span all that make every polynomial homogeneous; checked exactly."""
-        every = self.exponents - self.exponents[self.starts[self.of]]
+        every = self.exponents[self.starts[self.of]]
+        np.subtract(self.exponents, every, out=every)
         rows, p = every[np.unique(_hashed(every), return_index=True)[1]], self.prime
         while True:
             chosen = rows[pivot_columns(rows.T % p, p)]
