@@ -71,15 +71,15 @@ def random_primes(seed: int, bits: int = WORD_BITS) -> Iterator[int]:
             yield p
 
 
-def random_prime(generator: np.random.Generator) -> int:
-    """A prime drawn from [2²⁹, 2³⁰), each with the same chance.
+def random_prime(generator: np.random.Generator, bits: int = PRIME_BITS) -> int:
+    """A prime drawn from [2^(bits−1), 2^bits), each with the same chance.
 
     >>> p = random_prime(np.random.default_rng(0))
     >>> 2**29 <= p < 2**30 and bool(flint.fmpz(p).is_prime())
     True
     """
     while True:
-        candidate = int(generator.integers(1 << (PRIME_BITS - 1), 1 << PRIME_BITS)) | 1
+        candidate = int(generator.integers(1 << (bits - 1), 1 << bits)) | 1
         if flint.fmpz(candidate).is_prime():
             return candidate
 
