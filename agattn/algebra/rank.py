@@ -61,8 +61,6 @@ SHORT_SIDE = 60
 ROWS_AT_A_TIME = 384
 # Rows beyond the upper bound, so that a rank above it, which would refute the bound, would be seen.
 _SURPLUS = 3
-# Larger ranks are first taken modulo a prime of WORD_BITS, where a product is one of BLAS and not two.
-_LARGE = 600
 # So many columns are eliminated output by output, where that saves work.
 _MANY_BY_OUTPUTS = 600
 # Where there are so many times more columns than the rank can be, some of them are taken first.
@@ -441,7 +439,8 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     """The largest rank at several random points, each modulo its own prime, until the upper bound is met."""
     tried: list[RankPoint] = []
     errors: list[float] = []
-    bits = WORD_BITS if points == 1 and rows.upper_bound > _LARGE else PRIME_BITS
+    # With small primes a product is one of BLAS, and not two. What one point leaves open, others settle.
+    bits = WORD_BITS if points == 1 and rows.upper_bound > ROWS_AT_A_TIME else PRIME_BITS
     for trial in range(points):
         point = _at_point(rows, [limits().seed, trial], bits)
         tried.append(point)

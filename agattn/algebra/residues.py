@@ -33,8 +33,6 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from agattn.workers import threads
-
 Residues: TypeAlias = NDArray[np.float64]
 
 #: Every prime used here is below this power of two.
@@ -117,8 +115,7 @@ def reduce(a: Residues, p: int) -> Residues:
     """
     a = np.ascontiguousarray(a)
     if a.size <= _CACHE:  # of small arrays the calls take the time
-        k = a / p
-        np.floor(k, out=k)
+        k = np.floor(a / p)
         k *= p
         a -= k
         return a
@@ -165,6 +162,8 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
     def fill(start: int) -> None:
         columns = slice(start, start + width)
         result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p, chunk)
+
+    from agattn.workers import threads  # and multiprocessing, which takes long to import
 
     # What is done to a few columns stays in the processor's cache, and is nobody else's.
     with threads(c.size * a.shape[-1] >= _LONG) as run:
@@ -269,8 +268,7 @@ class Minor:
         return len(self.rows)
 
     def __str__(self) -> str:
-        k = self.rank
-        return f"a {k} x {k} minor is {self.value} mod {self.modulus}"
+        return f"a {self.rank} x {self.rank} minor is {self.value} mod {self.modulus}"
 
 
 class RowSpace:
