@@ -178,9 +178,9 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ("agattn.engines.run:Run",),
         ),
         "read": VerbEntry(
-            "agattn.verification.ideal:read",
+            "agattn.verification.reading:read",
             "Read an answer or an ideal of others, and compare it.",
-            ("agattn.verification.ideal:AnswerRead",),
+            ("agattn.verification.reading:AnswerRead",),
             "another answer",
         ),
         "doctor": VerbEntry(
