@@ -267,14 +267,14 @@ class CriticalEquations:
         return point, zero
 
     def hessian(self, zero: Zero) -> Any:
-        """The Hessian of half the loss in the coordinates of the chart at a critical point, in balls.
+        """The Hessian of the loss in the coordinates of the chart at a critical point, in balls.
 
-        Equations are derivatives of the loss divided by ``scales``; so at a zero their derivatives are, too.
+        Equations are derivatives of half the loss divided by ``scales``; at a zero their derivatives are, too.
         """
         scales = evaluate(self.chart.scales, zero.point)
         rows = [[scale * x for x in row] for scale, row in zip(scales, zero.jacobian.tolist(), strict=True)]
         H = flint.arb_mat(rows)
-        return (H + H.transpose()) / 2
+        return H + H.transpose()
 
     def at(self, zero: list[Any], index: int | None, multiplicity: int = 1) -> RealCriticalPoint | None:
         """The critical point at a zero in balls; ``None`` where it is not proved to be in the stratum.

@@ -262,13 +262,11 @@ def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> 
         excess = value_in_balls(loss, y) - point.loss
         weights = _scaled(min(point.weights, key=lambda w: _angle(w.A, given.A)), given.V)
         M = _slope(loss, 2 * (gram * best - linear), weights.V)
-        escapes, rate, direction = 0, 0.0, None
-        if rank < given.a:
+        escapes, rate, direction = (given.a - rank) * elimination(M, _BITS).rank, 0.0, None
+        if escapes:
             middle = np.array([[float(x.mid()) for x in row] for row in M.tolist()])
             left, sizes, right = np.linalg.svd(middle)
-            escapes = (given.a - rank) * elimination(M, _BITS).rank
-            if escapes:
-                rate, direction = float(sizes[0]), (left[:, 0], right[0])
+            rate, direction = float(sizes[0]), (left[:, 0], right[0])
         return NearbyCriticalPoint(
             point,
             weights,
