@@ -485,3 +485,10 @@ def test_with_one_token_too_large_sizes_are_computed_if_forced(monkeypatch):
     with pytest.raises(TooLargeError):
         compute_ideal(layer, 2)
     assert compute_ideal(layer, 2, force=True).hilbert_function(2) == 10
+
+
+def test_with_one_token_the_first_degree_that_is_too_large_is_named():
+    with pytest.raises(TooLargeError, match="degree 3 in 336 coordinates has 6378736 monomials"):
+        compute_ideal(SingleLayer(6, 6, t=1), 4)
+    piece = compute_ideal(SingleLayer(6, 6, t=1), 2).degrees[-1]
+    assert piece.ideal_dimension + piece.hilbert_function == 336 * 337 // 2
