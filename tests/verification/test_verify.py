@@ -420,4 +420,6 @@ def test_strata_beyond_the_limits_are_shown_if_forced(monkeypatch):
     monkeypatch.setattr("agattn.verification.strata_table.check_size", refuse)
     with pytest.raises(TooLargeError):
         strata_table(SingleLayer(2, 1))
-    assert len(strata_table(SingleLayer(2, 1), force=True).rows) == 4
+    table = strata_table(SingleLayer(2, 1), force=True)
+    assert (len(table.rows), table.dimension, table.ambient) == (4, 5, 6)
+    assert table.outside is not None and table.outside.dimension == 4

@@ -269,7 +269,7 @@ class CriticalEquations:
     def hessian(self, zero: Zero) -> Any:
         """The Hessian of the loss in the coordinates of the chart at a critical point, in balls.
 
-        Equations are derivatives of half the loss divided by ``scales``; at a zero their derivatives are, too.
+        Equations are derivatives of half the loss divided by ``scales``, and so at a zero their derivatives.
         """
         scales = evaluate(self.chart.scales, zero.point)
         rows = [[scale * x for x in row] for scale, row in zip(scales, zero.jacobian.tolist(), strict=True)]
