@@ -409,3 +409,9 @@ def test_certificates_hold_a_point_of_each_kind():
     critical, singular = (CLAIMS[name].certificate.document(network, draw)["points"] for name in IDS)
     assert [found["rank"] for found in critical] == [10, 9, 10, 9]
     assert [(found["rank"], len(found["others"])) for found in singular] == [(10, 2), (12, 1)]
+
+
+def test_a_certificate_of_the_boundary_has_as_many_inputs_as_tell_the_dimension_of_the_limits():
+    network = wide(2, 2, 3, 2)
+    found = CLAIMS["agattn.deep-boundary"].certificate.document(network, np.random.default_rng(0))
+    assert found["dimension"] == 9 and 3 <= len(found["inputs"]) <= 9

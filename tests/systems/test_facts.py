@@ -6,10 +6,11 @@ import pytest
 from command_line import ROOT
 
 from agattn import DeepNetwork, PolynomialMap, SingleLayer
+from agattn.errors import EngineError
 from agattn.systems.catalogue import TASKS, build
 from agattn.systems.consistency import native_facts
 from agattn.systems.ideal_tasks import COMPLETE_IDEAL
-from agattn.systems.problem import Printed, Problem
+from agattn.systems.problem import Answer, Printed, Problem
 
 TEXT = (ROOT / "tests" / "systems" / "facts.txt").read_text(encoding="utf-8").partition("\n\n")[2]
 FACTS = dict(re.findall(r"(?m)^(\S.*?): (.*(?:\n .*)*)", TEXT))
@@ -71,3 +72,14 @@ def test_loci_are_known_natively(sizes, dimension, degree):
     assert TASKS["base-locus"].native(layer) == {"A = 0", "V = 0"}
     critical = TASKS["critical-locus"].native(layer)
     assert {(s.r_v, s.r_a, s.r) for s, answer in critical.items() if answer} == {(0, 0, 0), (1, 1, 1)}
+
+
+def test_a_kernel_that_meets_the_cone_in_lines_is_no_answer():
+    problem = build("critical-locus", SingleLayer(2, 1))
+    integers = {name: int(fact.low) for name, fact in native_facts(problem).items()}
+    answer = Answer(problem, integers, {})
+    critical = {str(s) for s, is_critical in TASKS["critical-locus"].read(answer).items() if is_critical}
+    assert critical == {"(0,0,0)", "(1,1,1)"}
+    wrong = Answer(problem, integers | {"cone-dimension@1,1,1": 1}, {})
+    with pytest.raises(EngineError, match=r"at \(1,1,1\) the kernel meets the tangent cone in lines"):
+        TASKS["critical-locus"].read(wrong)
