@@ -27,7 +27,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     troubles: Key[tuple[str, ...], "Engine runs that failed, one line each."]
     engine_failed: bool
     seconds: Key[float, "Wall-clock time of everything.", SECONDS]
-    characteristic: int = 0  # of the field that engines were to use
+    characteristic: int | None = None  # of the field that engines were to use
     in_full: bool = False  # whether the sheet has witnesses and hypotheses, or a line for each claim
     command: str = ""  # that was typed in a shell, for what to type next
 

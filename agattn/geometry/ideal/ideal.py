@@ -678,9 +678,8 @@ def _check_size_one_token(layer: SingleLayer, max_degree: int) -> None:
             f"the last degree is {max_degree}; the limit is {MOST_DEGREES_ONE_TOKEN}. Lower "
             f"{argument('max_degree')}"
         )
-    size = 1
     for n in range(1, max_degree + 1):
-        size = size * (layer.ambient_dimension + n - 1) // n
+        size = comb(layer.ambient_dimension + n - 1, n)
         if size > LARGEST_DEGREE_PIECE:
             raise TooLargeError(
                 f"at t = 1, degree {n} in {layer.ambient_dimension} coordinates has {size} monomials; the "
