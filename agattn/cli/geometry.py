@@ -287,8 +287,7 @@ def ideal(
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
             d = 3 give --max-degree 8.
         coefficients: with --invariants: which families vanish at y, the compact coefficients in FILE.
-        stratum: equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn
-            strata.
+        stratum: equations of the closure of a stratum (rk V, rk A, rk [V; Aᵀ]) of one layer.
     """
     from agattn.verification.ideal import ideal
 

@@ -165,7 +165,7 @@ class OutputPath(click.Path):
     @property
     def formats(self) -> tuple[str, ...]:
         """What can be written on stdout."""
-        return tuple(ending[1:] for ending in self.endings if ending not in FIGURES)
+        return tuple(ending[1:] for ending in self.endings if ending and ending not in FIGURES)
 
     @property
     def listed(self) -> str:
@@ -174,7 +174,7 @@ class OutputPath(click.Path):
         >>> OutputPath(".json", ".csv", folder=True).listed
         'ends in .json or .csv, or is a folder'
         """
-        *others, last = self.endings or ("",)
+        *others, last = tuple(filter(None, self.endings)) or ("",)
         files = f"ends in {', '.join(others)} or {last}" if others else f"ends in {last}"
         return ", or ".join(filter(None, [files * bool(self.endings), "is a folder" * self.folder]))
 

@@ -109,13 +109,11 @@ def critical_points(
         samples: the number of random samples.
         target: the N coordinates of the function that the loss is the distance to; random if not given.
         seed: of random samples and targets.
-        engine: ``"auto"``: natively where the numbers are proved so, else by the first engine installed;
-            ``"native"``: no engine at all; or ``"singular"``, ``"macaulay2"``, ``"msolve"``, which count for
-            the random loss of the seed.
-        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
-            for the smooth part alone.
+        engine: who counts; auto: natively where the numbers are proved so, else by the first engine
+            installed; native: no engine at all; one that is named counts for the random loss of the seed.
+        method: solve for the weights, in charts; or for y on the equations of M̄, for the smooth part alone.
         smooth: count on the smooth part alone, where the strata of singular points take too long.
-        real: find all real critical points, too, and prove each: with loss, index and weights. For d' = 1 and
+        real: find and prove all real critical points, too (loss, index, weights). For d' = 1 and
             d = 2 no engine is needed; otherwise msolve finds them. The numbers of complex points then come
             from the same computation, unless an engine, a characteristic or the equations are asked for.
         characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
