@@ -497,9 +497,7 @@ class Ideal(IdealByDegree, Result, name="ideal", eq=False):
         if modules:
             yield LEGEND[self.layer.letter]
         for module in modules:
-            lines = [
-                f"degree {module.degree}, {module.dimension} equation{'s' * (module.dimension > 1)} {module}"
-            ]
+            lines = [f"degree {module.degree}, dimension {module.dimension}: {module}"]
             lines += [f"  {module.name}"] if module.name else []
             if self.layer.d_out == 1 and self.layer.has_orbits:
                 lines.append(f"  named invariants: {module.family or 'none'}")
