@@ -199,7 +199,7 @@ def rlct(
     names: str | None = None,
     progress: Any,
 ) -> Any:
-    """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
+    """Compute learning coefficients λ and multiplicities m: of one layer exactly, else bounds.
 
     For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
     for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
