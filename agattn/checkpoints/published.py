@@ -307,7 +307,7 @@ class _Configuration:
         if "q_latent" in family.keys and not any(name in self.table for name in family.keys["q_latent"]):
             missing.append(f"{family.keys['q_latent'][0]} (null without a latent of queries)")
         if missing:
-            raise InputError(f"{shown(self.model)} lacks {', '.join(missing)}, which {family.name} has")
+            raise InputError(f"the configuration of {shown(self.model)} lacks {', '.join(missing)}; add it")
         width, heads, layers = (self.needed(role) for role in ("width", "heads", "layers"))
         if layers > MOST_LAYERS:
             raise InputError(f"there are {layers} layers; at most {MOST_LAYERS} are read")

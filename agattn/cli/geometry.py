@@ -199,7 +199,7 @@ def rlct(
     names: str | None = None,
     progress: Any,
 ) -> Any:
-    """Compute learning coefficients λ and multiplicities m: of one layer exactly, else bounds.
+    """Compute learning coefficients λ (real log canonical thresholds) and their m: exactly, or in bounds.
 
     For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
     for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
@@ -225,7 +225,7 @@ def rlct(
         leave_out("is for weights in FILE", "tolerance", "curve", *of_checkpoints)
         return rlct(architecture, softmax=softmax)
     leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
-    leave_out("describes a network; give --dims and --ranks as well", "skip", "normalization")
+    leave_out("describes a network, and there are no --dims and --ranks", "skip", "normalization")
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
     t = positive_integer("t", whole_number(given.get("t") or "2"))

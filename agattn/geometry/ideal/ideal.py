@@ -250,7 +250,7 @@ class IdealByDegree(Described, Sequence[Equation]):
 
     def _piece(self, n: int) -> DegreePiece:
         if not 1 <= n <= self.max_degree:
-            raise InputError(f"degree {n} was not computed; this ideal is known to degree {self.max_degree}")
+            raise InputError(f"degree {n} was not computed, as max_degree was {self.max_degree}")
         return self.degrees[n - 1]
 
     def __iter__(self) -> Iterator[Equation]:
