@@ -161,11 +161,11 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
             missing, or sizes do not fit.
 
     See Also:
-        :func:`agattn.dimension` of what is found; ``agattn dimension FILE.json`` in a shell.
+        :func:`agattn.dimension` of the model; ``agattn dimension FILE.json`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.from_config("examples/grouped-config.json")
-    >>> print(found)
+    >>> model = ag.from_config("examples/grouped-config.json")
+    >>> print(model)
     llama: 32 layers of attention of width 4096, 32 heads in 8 groups of rank 128
     """
     passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)

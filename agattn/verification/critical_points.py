@@ -133,10 +133,10 @@ def critical_points(
     >>> print(ag.critical_points(ag.SingleLayer(4, 1)))
     M(4,1,4), generic, general data: 35964 critical points, singular ones (1,1,1): 3772;
     (1,1,2): 100382 (proved)
-    >>> found = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
-    >>> print(found)
+    >>> points = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
+    >>> print(points)
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
-    >>> print(found.real[0].points[0])
+    >>> print(points.real[0].points[0])
     minimum on (1,2,2): loss 605.9446722 (proved)
     >>> ag.critical_points(ag.SingleLayer(2, 1), data=([[1, 2], [3, 4]], [[1, 2, 3]]))
     Traceback (most recent call last):
