@@ -303,7 +303,7 @@ def _of_outputs(function: Callable[..., Any]) -> Iterator[click.Parameter]:
             type=Choice(*kind.formats),
             is_eager=True,
             metavar="FORMAT",
-            help=f"Print on stdout in this format ({', '.join(kind.formats)}).",
+            help=f"Print on stdout in this format ({', '.join(filter(None, kind.formats))}).",
         )
 
 

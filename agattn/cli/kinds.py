@@ -63,7 +63,7 @@ class Real(click.FloatRange):
         return number
 
 
-class Choice(click.Choice[str]):
+class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1 takes no type here
     """One of some words, in any case."""
 
     def __init__(self, *words: str) -> None:
@@ -165,7 +165,7 @@ class OutputPath(click.Path):
     @property
     def formats(self) -> tuple[str, ...]:
         """What can be written on stdout."""
-        return tuple(ending[1:] for ending in self.endings if ending and ending not in FIGURES)
+        return tuple(ending[1:] for ending in self.endings if ending not in FIGURES)
 
     @property
     def listed(self) -> str:
