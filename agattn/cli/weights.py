@@ -144,7 +144,13 @@ def fiber(
     else:
         of_networks = ("t", "skip", "normalization", "jet", "seed")
         leave_out("is for a network or a model; give --dims and --ranks, or a model file, too", *of_networks)
-        which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, "names": names, **counts()}
+        which = {
+            "layer": layer,
+            "head": head,
+            "kv_heads": kv_heads,
+            "match": match,
+            "names": names,
+        } | counts()
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
     show_result(result, as_json, output)
     if answer is not None and not as_json and STDOUT not in [path for path, _ in output]:
@@ -232,7 +238,7 @@ def equivalent(
             return _same_model(_models(first, second), layer, output)
     if symmetries := chosen(output, ".safetensors"):
         raise InputError(f"{symmetries[0]} holds the symmetry of two whole checkpoints; leave it out")
-    how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
+    how = {"heads": heads, "kv_heads": kv_heads, "match": match, "names": names}
     how |= configured({"family": family, "ignore": ignore})
     refused: InputError | None = None
     if whole and not any(how.values()):
