@@ -220,7 +220,7 @@ def read_program(path: Path, name: str) -> Architecture:
         )
     with _raising(path):
         refuse_constant(model)
-    return model  # type: ignore[no-any-return]
+    return model
 
 
 def _arguments(function: Any) -> list[str]:

@@ -14,7 +14,6 @@ from agattn.architectures.composition import check_depth
 from agattn.architectures.jet import Jet
 from agattn.architectures.model_file import read_model
 from agattn.calls import positive_integer
-from agattn.checkpoints.published import from_config
 from agattn.cli.kinds import InputFile
 from agattn.errors import InputError
 from agattn.files import parsed, read_text
@@ -190,6 +189,8 @@ class Architectures(NamedTuple):
                     raise click.UsageError(f"--{option} is for a configuration; leave --{option} out")
             described: Any = _model(name)
         else:
+            from agattn.checkpoints.published import from_config
+
             described = from_config(name, **configured(own))
             if not (self.published and own.get("jet") is None):
                 described = as_attention(described.network)

@@ -22,11 +22,8 @@ from agattn.cli.generator import OPTIONS, Input, Option, Reply, Writes
 from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, Choice, InputFile, Outputs, Whole, chosen, leave_out
 from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
-from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.weights import weights
 from agattn.limits import limited
-from agattn.reports.drawing import save
-from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
 from agattn.sheet.terminal import print_folded
 
 Files = Annotated[
@@ -88,6 +85,9 @@ def classify(
         if ending in texts:
             write_file(path, texts[ending])
         else:
+            from agattn.reports.drawing import save
+            from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
+
             save(page_of_stable_ranks(rows) if ending == ".html" else draw_stable_ranks(rows), path)
             say_on_stderr(f"wrote {path}")
     return table if as_json or not output else 0
@@ -137,6 +137,8 @@ def fiber(
     """
     if architecture is not None:
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "names", "tolerance")
+        from agattn.geometry.identifiability.network_fibers import network_fiber
+
         with limited(seed=seed):
             whole: Any = network_fiber(architecture, WeightFile(files))
             answer: Any = None if other is None else whole.compare(WeightFile([other]))
@@ -144,7 +146,13 @@ def fiber(
     else:
         of_networks = ("t", "skip", "normalization", "jet", "seed")
         leave_out("is for a network or a model; give --dims and --ranks, or a model file, too", *of_networks)
-        which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, "names": names, **counts()}
+        which = {
+            "layer": layer,
+            "head": head,
+            "kv_heads": kv_heads,
+            "match": match,
+            "names": names,
+        } | counts()
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
     show_result(result, as_json, output)
     if answer is not None and not as_json and STDOUT not in [path for path, _ in output]:
@@ -232,7 +240,7 @@ def equivalent(
             return _same_model(_models(first, second), layer, output)
     if symmetries := chosen(output, ".safetensors"):
         raise InputError(f"{symmetries[0]} holds the symmetry of two whole checkpoints; leave it out")
-    how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
+    how = {"heads": heads, "kv_heads": kv_heads, "match": match, "names": names}
     how |= configured({"family": family, "ignore": ignore})
     refused: InputError | None = None
     if whole and not any(how.values()):

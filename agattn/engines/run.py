@@ -149,9 +149,9 @@ def read_answer(engine: Engine, text: str, problem: Problem) -> Answer:
     Raises:
         TranscriptError: if there is not exactly one whole data block that answers the problem.
     """
-    from agattn.engines import msolve, reading
+    from agattn.engines import msolve, transcript
 
-    read = msolve.read if engine.by_shell else reading.read
+    read = msolve.read if engine.by_shell else transcript.read
     return read(text, problem)
 
 

@@ -18,8 +18,9 @@ from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
 from agattn.engines.elimination import eliminate
 from agattn.engines.locate import locate
-from agattn.engines.reading import BEGIN, READERS, check_complete, read_printed, script_words, written_by
-from agattn.engines.reading import read as read_block
+from agattn.engines.reading import READERS, read_printed, script_words, written_by
+from agattn.engines.transcript import BEGIN, check_complete
+from agattn.engines.transcript import read as read_block
 from agattn.errors import InputError, TooLargeError, TranscriptError, UndecidedError, verb
 from agattn.evidence import Evidence, weakest
 from agattn.files import read_text

@@ -216,7 +216,7 @@ class _Group:
 
     def attention(self, l):
         m, w = self.m, self.w
-        [(_, g, p)] = m.attention
+        g, p = m.kinds[0].kv_heads, m.kinds[0].rotary_pairs
         a, b, s = m.rank, m.value_rank, m.heads // g
         Q, K, P, O = (f"{l}.{part}" for part in "QKPO")
         for group in range(g):

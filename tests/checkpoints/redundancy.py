@@ -65,7 +65,7 @@ def stored(name):
 
 def shapes(m):
     """The arrays by name; those of block l begin with l."""
-    [(_, g, _)] = m.attention
+    g = m.kinds[0].kv_heads
     d, a, b, n, H = m.dim, m.rank, m.value_rank, m.neurons, m.heads
     table = {"E": (m.vocabulary, d)}
     table |= {"positions": (m.positions - m.model.plus, d)} if m.positions else {}
@@ -128,7 +128,7 @@ def evaluate(m, w, tokens, types, eps=0.1, turns=None, polynomial=False):
     is without softmax, norms and roots: a token sees others with their scores as weights, norms are
     γ ⊙ x + β, act(x) = x + x² + x⁴, and experts have the logits of the router as weights.
     """
-    [(_, g, p)] = m.attention
+    g, p = m.kinds[0].kv_heads, m.kinds[0].rotary_pairs
     place = m.model.place
 
     def norm(x, name):
@@ -300,7 +300,7 @@ def _rows(block, part, l, change):
 
 
 def _scores(m, block):
-    [(_, g, p)] = m.attention
+    g, p = m.kinds[0].kv_heads, m.kinds[0].rotary_pairs
     a, s = m.rank, m.heads // g
     for group in range(g):
         heads = range(group * s, group * s + s)
@@ -335,7 +335,7 @@ def _scores(m, block):
 
 
 def _values(m, block):
-    [(_, g, _)] = m.attention
+    g = m.kinds[0].kv_heads
     b, s = m.value_rank, m.heads // g
     for group in range(g):
         heads = range(group * s, group * s + s)
@@ -405,7 +405,7 @@ def read_by(m):
 def _norm(m, w, name, readers):
     d = m.dim
     gain, bias = w.get(f"{name}.gain"), w.get(f"{name}.bias")
-    [(_, _, p)] = m.attention
+    p = m.kinds[0].rotary_pairs
     γ = np.ones(d) if gain is None else gain
     if gain is not None:
         for i in range(d):

@@ -248,11 +248,11 @@ def test_two_models_in_one_file(tmp_path):
     file = WeightFile([tmp_path])
     with pytest.raises(InputError, match=r"layer 0 is both in .* and in .*give match"):
         Checkpoint(file)
-    twice = list(Checkpoint(file, parts=["vision."]))
+    twice = list(Checkpoint(file, match=["vision."]))
     assert len(twice) == LAYERS * HEADS and (2 * K[0, 0] == twice[0].K).all()
     assert len(document("classify", tmp_path, "--match", "model.")["heads"]) == LAYERS * HEADS
     with pytest.raises(InputError, match="no attention weights with audio in their names"):
-        Checkpoint(file, parts=["audio"])
+        Checkpoint(file, match=["audio"])
 
 
 def test_folders(tmp_path):

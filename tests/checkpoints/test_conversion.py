@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 
 from agattn.checkpoints.conversion import (
     IDENTITY,
+    Heads,
     MeasuredLayer,
     Metric,
-    RowsOfHeads,
     average,
     convert,
     gap,
@@ -140,12 +140,12 @@ def test_slow_pairs_are_nearer_than_the_complex_optimum(turn, gain):
         rng = np.random.default_rng(seed)
         keys, queries = rng.standard_normal((4, 2, 6)), rng.standard_normal((4, 2, 2, 6))
         cost = average(turn / 64, 64, causal=True)
-        there = RowsOfHeads(keys, queries.reshape(8, 2, 6))
+        there = Heads(keys, queries.reshape(8, 2, 6))
         errors = []
         for search in (None, cost):
             t, s, _ = shared_pair(keys, queries, search)
             k, q = np.einsum("mi,mid->d", t, keys), np.einsum("mhi,mhid->mhd", s, queries).reshape(8, -1)
-            shared = RowsOfHeads(np.array([[k.real, k.imag]]), np.stack([q.real, q.imag], axis=1))
+            shared = Heads(np.array([[k.real, k.imag]]), np.stack([q.real, q.imag], axis=1))
             errors.append(gap(there, shared, cost))
         ratios.append((errors[1] / errors[0]) ** 0.5)
     assert max(ratios) <= 1 + 1e-9 and np.mean(ratios) < gain

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from tiny import DTYPES, FAMILIES, model, tiny
 
-from agattn.checkpoints.configuration import angles
 from agattn.checkpoints.families import wholes
-from agattn.checkpoints.reading import read_transformer, write_transformer
+from agattn.checkpoints.reading import angles, read_transformer, write_transformer
 from agattn.checkpoints.stored import rows
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError

@@ -14,8 +14,8 @@ from transcripts import asking, sealed
 from agattn import SingleLayer
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines import elimination
-from agattn.engines.reading import read
 from agattn.engines.run import run
+from agattn.engines.transcript import read
 from agattn.errors import TooLargeError, TranscriptError
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -443,7 +443,7 @@ def test_what_takes_too_long_to_count_is_not_known(monkeypatch):
 
     assert consistency.known_degrees(LAYER, 0) == ()
     assert [piece.degree for piece in consistency.known_degrees(LAYER, 9)] == [1, 2, 3, 4]
-    monkeypatch.setattr(consistency, "compute_ideal", too_large)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.compute_ideal", too_large)
     assert consistency.known_degrees.__wrapped__(LAYER, 9) == ()
 
 

@@ -9,8 +9,8 @@ import pytest
 from transcripts import sealed
 
 from agattn import SingleLayer
-from agattn.engines.reading import read
 from agattn.engines.run import run
+from agattn.engines.transcript import read
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.critical_points.counts import (

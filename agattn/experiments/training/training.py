@@ -326,8 +326,7 @@ def train(experiment: Experiment) -> Training:
 def start(architecture: Architecture, scale: float, seed: int) -> Array:
     """The weights at the start, of length D."""
     draw = np.random.default_rng([seed, 0])
-    theta: Array = scale * draw.standard_normal(architecture.parameters)
-    return theta
+    return scale * draw.standard_normal(architecture.parameters)
 
 
 # Paths ------------------------------------------------------------------------------------------------------
