@@ -258,8 +258,8 @@ def rank_of(matrix: Any, method: str = "auto", *, precision: int = 128, radius: 
     """The rank of a real matrix, and how it is known.
 
     Args:
-        matrix: rows of integers, rationals, decimals in text or floats; an array; anything else that
-            :func:`rank` reads; or the path of a file, .npy, .npz, .csv, .mtx or .json.
+        matrix: rows of integers, rationals, decimals in text or floats; an array, dense or sparse, or a
+            matrix of mpmath, sympy or FLINT; or the path of a file, .npy, .npz, .csv, .mtx or .json.
         method: ``"rational"``, ``"modular"``, ``"ball"``, ``"mpmath"``, or ``"auto"``.
         precision: bits to start from, for balls and mpmath.
         radius: how far each inexact entry may be from the number written; by default half a unit of the last

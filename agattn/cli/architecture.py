@@ -105,7 +105,7 @@ _OF_CHECKPOINTS = {"heads": "Heads per layer, or H1,...,HL.  [default: config.js
 #: The lines of the help about an architecture, by the parameters that each is about.
 HELP: Mapping[tuple[str, ...], tuple[str, str]] = {
     ("words",): ("ARCH", "Sizes 3 2 2; model.toml, maps.py:NAME or config.json"),
-    ("d", "d_out", "a"): ("-d D -o D' -a A", "The sizes of a layer by name  [default of A: D]"),
+    ("d", "d_out", "a"): ("-d D -o D' -a A", "Input and output width, rank of KᵀQ  [default of A: D]"),
     ("t",): ("-t T", "Number of tokens  [default: 2, of a network 3]"),
     ("dims", "ranks"): ("--dims, --ranks", "Of a network: D0,...,DL and A1,...,AL"),
     ("heads",): ("--heads H", "Heads in every layer, or H1,...,HL  [default: 1]"),

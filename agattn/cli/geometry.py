@@ -190,7 +190,7 @@ def rlct(
     names: str | None = None,
     progress: Any,
 ) -> Any:
-    """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
+    """Compute learning coefficients λ (real log canonical thresholds) and their m: exactly, or in bounds.
 
     For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
     for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
@@ -222,7 +222,7 @@ def rlct(
         leave_out("is for weights in FILE", "tolerance", "curve", *of_checkpoints)
         return rlct(architecture, softmax=softmax)
     leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
-    leave_out("describes a network; give --dims and --ranks as well", "skip", "normalization")
+    leave_out("describes a network, and there are no --dims and --ranks", "skip", "normalization")
     which = {"kv_heads": kv_heads, "match": match, "names": names, **counts()}
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
     return of_files(files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, **which)
@@ -260,8 +260,7 @@ def ideal(
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
             d = 3 give --max-degree 8.
         coefficients: with --invariants: which families vanish at y, the compact coefficients in FILE.
-        stratum: equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn
-            strata.
+        stratum: equations of the closure of a stratum (rk V, rk A, rk [V; Aᵀ]) of one layer.
     """
     from agattn.verification.ideal import ideal
 

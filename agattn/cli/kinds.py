@@ -175,7 +175,7 @@ class OutputPath(click.Path):
         >>> OutputPath(".json", ".csv", folder=True).listed
         'ends in .json or .csv, or is a folder'
         """
-        *others, last = self.endings or ("",)
+        *others, last = tuple(filter(None, self.endings)) or ("",)
         files = f"ends in {', '.join(others)} or {last}" if others else f"ends in {last}"
         return ", or ".join(filter(None, [files * bool(self.endings), "is a folder" * self.folder]))
 

@@ -326,7 +326,7 @@ def canonical(
     workers: int | None = None,
     output: Annotated[Outputs, Writes((".safetensors", ""), folder=True, default="", required=True)] = (),
 ) -> Any:
-    """Write the checkpoint in FILE in its canonical form: the same function, and the same file of all copies.
+    """Write the checkpoint in FILE in its canonical form: the same function, and one file for all its copies.
 
     FILE is the folder of a model (config.json and .safetensors), or its one file. Values, scores without
     positions, pairs of rotary rows, gains of normalized queries and keys, neurons, and the orders of groups,
@@ -359,9 +359,9 @@ def convert(
 ) -> Any:
     """Find the nearest checkpoint with fewer keys and values, and the proof that none is nearer.
 
-    FILE is the folder of a model (config.json and .safetensors). For each layer the error is the bound that
-    it attains with these groups, in a norm that takes tokens as independent; beside it stand the errors of
-    averaging, and of averaging after Procrustes alignment. Nothing is claimed of the loss of the model.
+    FILE is the folder of a model (config.json and .safetensors). For each layer the table has the error,
+    which equals a lower bound for these groups in a norm that takes tokens as independent, and the errors of
+    averages, without and with Procrustes alignment (a rotation). Nothing is claimed of the loss of the model.
 
     Args:
         output: write the checkpoint, as its family stores it.

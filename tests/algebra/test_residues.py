@@ -207,6 +207,9 @@ def test_differences_from_products_are_those_of_integers(inner: int) -> None:
         c, a, b = (np.full(shape, p - 1.0) for shape in ((3, 2), (3, inner), (inner, 2)))
         assert (less_product(np.zeros_like(c), a, b, p) == -inner % p).all()
         assert (less_product(c, a, b, p) == (-1 - inner) % p).all()
+    # A stack of matrices that are larger than a tile.
+    c, a, b = (np.full(shape, LARGEST - 1.0) for shape in ((2, 400, 330), (2, 400, inner), (2, inner, 330)))
+    assert (less_product(c, a, b, LARGEST) == (-1 - inner) % LARGEST).all()
 
 
 def test_primes_are_distinct_random_and_reproducible() -> None:

@@ -418,6 +418,12 @@ def _rotation(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: f
     return {"K", "K.bias"}
 
 
+def _norm_bias(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: float) -> set[str]:
+    name = str(rng.choice(["after attention.bias", "after perceptron.bias"]))
+    block[name][rng.integers(len(block[name]))] += 4 * size * np.linalg.norm(block[name])
+    return {name}
+
+
 def _head(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: float) -> set[str]:
     h = rng.integers(len(block["O"]))
     block["O"][h] *= 1 + 2 * size
@@ -482,6 +488,7 @@ MISTAKES: dict[str, Callable[[Transformer, Arrays, Arrays, Rng, float], set[str]
     "pairs": _pairs,
     "keys": _keys,
     "final norm": _final_norm,
+    "norm bias": _norm_bias,
     "rotation": _rotation,
     "head": _head,
     "neuron": _neuron,
@@ -500,6 +507,8 @@ def can_have(model: Transformer, kind: str) -> bool:
     block = model.blocks[0]
     if kind == "value bias":
         return "P.bias" in block
+    if kind == "norm bias":
+        return "after attention.bias" in block
     if kind in ("pairs", "rotation"):
         return bool(model.facts.angles)
     return kind != "final norm" or "final.gain" in model.ends

@@ -7,7 +7,7 @@ import pytest
 from command_line import call, document, validate
 
 import agattn as ag
-from agattn.checkpoints.checkpoints import Checkpoint
+from agattn.checkpoints.checkpoints import Checkpoint, read_weights
 from agattn.checkpoints.head_geometry import classify
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
@@ -239,6 +239,23 @@ def test_names_of_torch(name, layer, tmp_path):
     np.savez(tmp_path / "w.npz", **{name: M})
     (head, *_) = Checkpoint(WeightFile([tmp_path / "w.npz"]), heads=HEADS)
     assert head.layer == layer and (M[D : D + SIZE] == head.K).all() and (M[2 * D :][:SIZE] == head.V).all()
+
+
+def test_weights_are_chosen_by_layer_and_head(tmp_path):
+    W = np.random.default_rng(0).standard_normal((2, 2, 2, D, D))  # A and V, by layer and head
+    np.savez(tmp_path / "w.npz", **{f"{'AV'[k]}_{n + 1}": W[k, n] for k in (0, 1) for n in (0, 1)})
+    chosen = [({}, [0, 1], [0, 1]), ({"layer": 1}, [1], [0, 1]), ({"layer": 1, "head": 0}, [1], [0])]
+    for given, layers, heads in chosen:
+        found = read_weights(WeightFile([tmp_path / "w.npz"]), **given)
+        assert np.array_equal(
+            [[(w.A, w.V) for w in row] for row in found], [[W[:, n, i] for i in heads] for n in layers]
+        )
+    for given, message in (
+        ({"head": 0}, "has 2 layers; choose a layer"),
+        ({"layer": 2}, "no layer 2, head 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_weights(WeightFile([tmp_path / "w.npz"]), **given)
 
 
 def test_two_models_in_one_file(tmp_path):

@@ -97,7 +97,11 @@ def test_the_numbers_of_published_files_are_those_of_a_formula(name):
 @pytest.mark.parametrize(
     ("name", "changed", "message"),
     [
-        ("bamba-9b", {"attn_layer_indices": None}, "'bamba' lacks attn_layer_indices, which bamba has"),
+        (
+            "bamba-9b",
+            {"attn_layer_indices": None},
+            "the configuration of 'bamba' lacks attn_layer_indices; add it",
+        ),
         (
             "bamba-9b",
             {"attn_layer_indices": [9, 32]},

@@ -32,7 +32,7 @@ def verdict(network):
 @pytest.mark.parametrize("kind", OUTSIDE)
 def test_confirmed(kind):
     found = verdict(layer(*OUTSIDE[kind], t=3))
-    assert (found.status.value, found.known, found.computed) == ("confirmed", "proved", "not closed")
+    assert (found.status.value, found.strength, found.computed) == ("confirmed", "proved", "not closed")
     assert found.details["limit"]["obstruction"]["kind"] == kind and "y_11" in found.witness
     assert verdict(layer(3, 3, 2, 2, skip=True)).status.value == "confirmed"
 

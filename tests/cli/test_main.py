@@ -75,6 +75,7 @@ def test_sizes_of_a_layer_are_known_by_their_places(command, sizes, options, mor
 def test_every_command_has_help_with_an_example(command):
     code, out, _ = call(command, "--help")
     assert code == 0 and "Example" in out and f"agattn {command}" in out
+    assert out.count("\n") <= 40  # a screen
 
 
 def test_version():

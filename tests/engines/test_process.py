@@ -157,6 +157,7 @@ def test_memory_limit(tmp_path):
     text = "b = bytearray(2**20 * int(__import__('sys').argv[1])); print(len(b) >> 20)"
     command = [sys.executable, "-c", text]
     assert run_program([*command, "100"], timeout=20, memory=1000).output == "100\n"
+    assert run_program(["sleep", "1.2"], timeout=20, memory=100).status == 0  # longer than a look at memory
     ended = run_program([*command, "1000"], timeout=20, memory=1000)
     assert ended.status == 1 and "MemoryError" in ended.errors
 

@@ -485,3 +485,23 @@ def test_with_one_token_too_large_sizes_are_computed_if_forced(monkeypatch):
     with pytest.raises(TooLargeError):
         compute_ideal(layer, 2)
     assert compute_ideal(layer, 2, force=True).hilbert_function(2) == 10
+
+
+def test_with_one_token_the_first_degree_that_is_too_large_is_named():
+    with pytest.raises(TooLargeError, match="degree 3 in 336 coordinates has 6378736 monomials"):
+        compute_ideal(SingleLayer(6, 6, t=1), 4)
+    piece = compute_ideal(SingleLayer(6, 6, t=1), 2).degrees[-1]
+    assert piece.ideal_dimension + piece.hilbert_function == 336 * 337 // 2
+
+
+def test_equations_have_places_as_in_a_list():
+    ideal = compute_ideal(SingleLayer(2, 1, 1), max_degree=2)
+    equations = list(ideal)
+    assert len(equations) == len(ideal) == 3 and ideal[:2] == equations[:2]
+    assert [ideal[n] for n in range(-3, 3)] == [*equations, *equations]
+    for n in (3, -4):
+        with pytest.raises(IndexError, match="there are 3 equations"):
+            ideal[n]
+    assert ideal != compute_ideal(SingleLayer(2, 1, 2), max_degree=2) and ideal.hilbert_function(0) == 1
+    with pytest.raises(InputError, match="degree 3 was not computed"):
+        ideal.hilbert_function(3)

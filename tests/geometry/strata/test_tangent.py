@@ -7,7 +7,14 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import equations_of_weight
-from agattn.geometry.strata.strata import ZERO, Stratum, neuromanifold_dimension, representative, strata
+from agattn.geometry.strata.strata import (
+    ZERO,
+    Stratum,
+    neuromanifold_dimension,
+    representative,
+    singular_by_ranks,
+    strata,
+)
 from agattn.geometry.strata.tangent import (
     Arc,
     arcs_through_zero,
@@ -58,7 +65,8 @@ def test_singular_locus(layer):
         return (s.r_a, s.r_v) == (1, 1) or s.r_a < layer.a < layer.d
 
     for stratum in strata(layer):
-        assert tangent_bounds(layer, stratum).singular == singular(stratum)
+        found = tangent_bounds(layer, stratum).singular
+        assert found == singular_by_ranks(layer, stratum) == singular(stratum)
 
 
 @pytest.mark.parametrize(
