@@ -68,8 +68,7 @@ if TYPE_CHECKING:
     from agattn.verification.certificate import certificate
     from agattn.verification.checked import check
     from agattn.verification.critical_points import critical_points
-    from agattn.verification.ideal import degree, hilbert_function, ideal
-    from agattn.verification.reading import read
+    from agattn.verification.ideal import degree, hilbert_function, ideal, read
     from agattn.verification.strata_table import strata_table as strata
     from agattn.verification.verify import verify
 

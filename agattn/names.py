@@ -178,9 +178,9 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ("agattn.engines.run:Run",),
         ),
         "read": VerbEntry(
-            "agattn.verification.reading:read",
+            "agattn.verification.ideal:read",
             "Read an answer or an ideal of others, and compare it.",
-            ("agattn.verification.reading:AnswerRead",),
+            ("agattn.verification.ideal:AnswerRead",),
             "another answer",
         ),
         "doctor": VerbEntry(

@@ -204,7 +204,7 @@ def read(
     Args:
         max_degree: up to which degree ideals are compared; by default that of the generators.
     """
-    from agattn.verification.reading import read as read_answer
+    from agattn.verification.ideal import read as read_answer
 
     asked = architecture if architecture is not None else _architecture_of(file)
     return read_answer(file, asked, max_degree=max_degree, seed=seed, force=force, progress=progress)
