@@ -1,7 +1,6 @@
 """config.json of published transformers: read as families.toml says, named, or refused in one line."""
 
 import json
-from fractions import Fraction
 from operator import attrgetter
 from pathlib import Path
 
@@ -314,11 +313,6 @@ def test_layers_stand_for_what_is_read():
     latent = ag.from_config(DEEPSEEK)
     assert latent.network.shapes["C_1"] == (512, 2048) and "D_1" not in latent.network.shapes
     assert "64 rotary keys, which all heads share, and their queries" in latent.left_out
-
-
-def test_fractions_of_heads_are_whole_rows():
-    """0.4 · 80 is 32 although 0.4 is no binary fraction."""
-    assert Fraction(4, 10) * 80 == 2 * ag.from_config(CONFIGS["phi-2"]).kinds[0].rotary_pairs
 
 
 def test_the_bounds_of_a_stack_meet_where_heads_have_keys_of_their_own():
