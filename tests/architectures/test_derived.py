@@ -24,11 +24,8 @@ GROUPS = [
     (Attention(2, 1, heads=2), (3, 2), HEAD * 2),
     (Attention(2, 2, normalization="softmax"), (3, 2), HEAD[:1]),
     (Attention(2, 2, value_rank=1), (3, 2), ["GL(a) on K, Q", "GL(β) on O, P", "scaling on K, O"]),
-    (
-        Attention(3, 2, heads=4, kv_heads=2, value_rank=2),
-        (4, 2),
-        ["GL(a) on K, Q", "GL(β) on O, P", "GL(s) on Q, O"] * 2,
-    ),
+    (Attention(3, 2, heads=4, kv_heads=2, value_rank=2), (4, 2),
+     ["GL(a) on K, Q", "GL(β) on O, P", "GL(s) on Q, O"] * 2),
     (
         Attention(3, 2, heads=2, value_rank=1, kv_latent=2, q_latent=3),
         (4, 2),
@@ -39,11 +36,8 @@ GROUPS = [
         ],
     ),
     (Attention(2, 2, rotary=True), (3, 3), ["scaling on K, Q", "O(2) on K, Q", "scaling on K, V"]),
-    (
-        Attention(2, 5, rotary=1),
-        (3, 3),
-        ["scaling on K, Q", "O(2) on K, Q", "GL(a) on K, Q", "scaling on K, V"],
-    ),
+    (Attention(2, 5, rotary=1), (3, 3),
+     ["scaling on K, Q", "O(2) on K, Q", "GL(a) on K, Q", "scaling on K, V"]),
     (Recurrence(2, 2), (3, 3), HEAD),
     (Recurrence(2, 2, "decay"), (3, 3), HEAD),
     (Recurrence(2, 2, "scalar-gate"), (3, 3), HEAD),
@@ -55,7 +49,7 @@ GROUPS = [
     (Linear(2, bias=True), (3, 2), []),
     (Convolution(2, 1, channels=2), (2, 4), []),
     (Power(3), (3, 2), []),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("layer", "shape", "groups"), GROUPS, ids=str)

@@ -217,30 +217,24 @@ def test_data_is_hidden_states_or_tokens(tmp_path):
         convert(model, kv_heads=2, data=states | {"1": states["1"][1:]})
 
 
-def test_bad_input(tmp_path):
-    model = read_transformer(tiny.tiny("llama", tmp_path / "llama", groups=4))
-    with pytest.raises(InputError, match=r"kv_heads is 3; the 4 sets of .* can become 1, 2, 4"):
-        convert(model, kv_heads=3)
-    with pytest.raises(
-        InputError, match=r"6 of the 6 rows of the keys .* DeepSeek's way is separate rotary keys"
-    ):
-        convert(model, latent=4)
-    with pytest.raises(InputError, match=r"6 of the 6 rows of a head .* turn"):
-        convert(model, rank=2)
-    for none_or_two in ({}, {"kv_heads": 2, "latent": 3}):
-        with pytest.raises(InputError, match=r"give one of kv_heads, rank, latent"):
-            convert(model, **none_or_two)
-    with pytest.raises(InputError, match=r"normalizes queries and keys"):
-        convert(tiny.tiny("qwen3", tmp_path / "qwen3"), kv_heads=1)
-    gpt2 = read_transformer(tiny.tiny("gpt2", tmp_path / "gpt2"))
-    with pytest.raises(InputError, match=r"latent is 99; it must be from 1 to 24"):
-        convert(gpt2, latent=99)
-    with pytest.raises(InputError, match="groups is for kv_heads; leave it out"):
-        convert(gpt2, latent=3, groups="nearest")
-    with pytest.raises(InputError, match=r"context is for rotary positions, which .*gpt2 has not"):
-        convert(gpt2, kv_heads=2, context=9)
-    with pytest.raises(InputError, match="context is 0"):
-        convert(model, kv_heads=2, context=0)
+@pytest.mark.parametrize(
+    ("family", "how", "message"),
+    [
+        ("llama", {"kv_heads": 3}, r"kv_heads is 3; the 4 sets of .* can become 1, 2, 4"),
+        ("llama", {"latent": 4}, r"6 of the 6 rows of the keys .* DeepSeek's way is separate rotary keys"),
+        ("llama", {"rank": 2}, r"6 of the 6 rows of a head .* turn"),
+        ("llama", {}, r"give one of kv_heads, rank, latent"),
+        ("llama", {"kv_heads": 2, "latent": 3}, r"give one of kv_heads, rank, latent"),
+        ("llama", {"kv_heads": 2, "context": 0}, "context is 0"),
+        ("qwen3", {"kv_heads": 1}, r"normalizes queries and keys"),
+        ("gpt2", {"latent": 99}, r"latent is 99; it must be from 1 to 24"),
+        ("gpt2", {"latent": 3, "groups": "nearest"}, "groups is for kv_heads; leave it out"),
+        ("gpt2", {"kv_heads": 2, "context": 9}, r"context is for rotary positions, which .*gpt2 has not"),
+    ],
+)
+def test_bad_input(family, how, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        convert(tiny.tiny(family, tmp_path / family, groups=4), **how)
 
 
 def test_the_table_says_what_is_optimal_and_what_is_not_claimed(tmp_path):

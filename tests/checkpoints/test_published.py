@@ -97,15 +97,11 @@ def test_the_numbers_of_published_files_are_those_of_a_formula(name):
     ("name", "changed", "message"),
     [
         ("bamba-9b", {"attn_layer_indices": None}, "'bamba' lacks attn_layer_indices, which bamba has"),
-        (
-            "bamba-9b",
-            {"attn_layer_indices": [9, 32]},
-            "it must be a list of numbers from 0 to 31",
-        ),
+        ("bamba-9b", {"attn_layer_indices": [9, 32]}, "it must be a list of numbers from 0 to 31"),
         ("bamba-9b", {"layer_types": ["mamba"] * 32}, "layer_types and attn_layer_indices name other layers"),
         ("granite-4.0-h-tiny", {"layer_types": None}, "'granitemoehybrid' lacks layer_types"),
     ],
-)
+)  # fmt: skip
 def test_hybrid_models_say_which_layers_are_attention(name, changed, message):
     with pytest.raises(InputError, match=message):
         ag.from_config(PUBLISHED[name][1] | changed)

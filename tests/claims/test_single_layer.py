@@ -438,16 +438,10 @@ def test_the_closure_of_the_singular_points(d, d_out, dimension, degree, a):
 # Contradictions ---------------------------------------------------------------------------------------------
 
 CONTRADICTIONS = {
-    "degree": (
-        "agattn.degree",
-        {**TRUE, IDEAL: TRUE[IDEAL].replace(degree=5)},
-        "is 5, by intersection theory 4",
-    ),
-    "dimension": (
-        "corollary-3.3",
-        {**TRUE, IDEAL: TRUE[IDEAL].replace(dimension=4)},
-        "dimension is 4, .* say 5",
-    ),
+    "degree": ("agattn.degree", {**TRUE, IDEAL: TRUE[IDEAL].replace(degree=5)},
+               "is 5, by intersection theory 4"),
+    "dimension": ("corollary-3.3", {**TRUE, IDEAL: TRUE[IDEAL].replace(dimension=4)},
+                  "dimension is 4, .* say 5"),
     "tangent space too small": (
         "theorem-3.4.singular",
         {**TRUE, IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 5, S112: 6, S122: 5})},
@@ -458,7 +452,7 @@ CONTRADICTIONS = {
         {**TRUE, IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 6, S112: 6, S122: 6})},
         r"at \(1,2,2\): the fiber is one reduced point, .* dimension 5, but other .* say from 6 to 6$",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("claim", "values", "message"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
