@@ -4,7 +4,7 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.geometry.identifiability.fibers import preimages
-from agattn.geometry.strata.critical import boundary, stratum_criticality
+from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -15,8 +15,6 @@ LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 4)
 def test_boundary_strata(layer):
     found = {s for s in strata(layer) if boundary(layer, s).on_boundary}
     assert found == ({ZERO, Stratum(1, 1, 1)} if layer.d > 1 else set())
-    if layer.d > 1:
-        assert found == {s for s in strata(layer) if stratum_criticality(layer, s).critical}
 
 
 @pytest.mark.parametrize("layer", LAYERS, ids=str)

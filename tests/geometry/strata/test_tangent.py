@@ -7,7 +7,14 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import equations_of_weight
-from agattn.geometry.strata.strata import ZERO, Stratum, neuromanifold_dimension, representative, strata
+from agattn.geometry.strata.strata import (
+    ZERO,
+    Stratum,
+    neuromanifold_dimension,
+    representative,
+    singular_by_ranks,
+    strata,
+)
 from agattn.geometry.strata.tangent import (
     Arc,
     arcs_through_zero,
@@ -44,21 +51,7 @@ def test_the_bounds_meet_at_every_stratum(layer):
         assert bounds.lower == bounds.upper == bounds.value == expected_tangent_dimension(layer, stratum)
         assert bounds.evidence is Evidence.PROVED
         assert bounds.dimension == layer.expected_dimension
-
-
-@pytest.mark.parametrize("layer", LAYERS, ids=str)
-def test_singular_locus(layer):
-    def singular(s):
-        if layer.d == 1:
-            return False
-        if s == ZERO:
-            return True
-        if layer.a == layer.d_out == 1:
-            return layer.d >= 3 and s == Stratum(1, 1, 1)
-        return (s.r_a, s.r_v) == (1, 1) or s.r_a < layer.a < layer.d
-
-    for stratum in strata(layer):
-        assert tangent_bounds(layer, stratum).singular == singular(stratum)
+        assert bounds.singular == singular_by_ranks(layer, stratum)
 
 
 @pytest.mark.parametrize(
