@@ -4,17 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from contract import (
-    CHANGELOG,
-    FILE,
-    HEAD,
-    Change,
-    Kept,
-    complaints,
-    contract,
-    read,
-    written,
-)
+from contract import CHANGELOG, FILE, HEAD, Change, Kept, complaints, contract, read, written
 
 from agattn.cli.main import cli
 from agattn.names import STATUSES

@@ -13,14 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from agattn.checkpoints.same_model import SameModel, compare_models
-from tests.checkpoints.copies import (
-    FAMILIES,
-    MISTAKES,
-    can_have,
-    mistaken_copy,
-    symmetric_copy,
-    transformer,
-)
+from tests.checkpoints.copies import FAMILIES, MISTAKES, can_have, mistaken_copy, symmetric_copy, transformer
 
 DTYPES = ("float32", "float16", "bfloat16")
 

@@ -74,13 +74,8 @@ def shapes(m):
     place = m.model.place
     for l in range(m.layers):
         block = {"Q": (H, a, d), "K": (g, a, d), "P": (g, b, d), "O": (H, d, b)}
-        biases = {
-            "q": ("Q.bias", (H, a)),
-            "k": ("K.bias", (g, a)),
-            "v": ("P.bias", (g, b)),
-            "o": ("O.bias", (d,)),
-        }
-        block |= dict(biases[letter] for letter in m.biases)
+        biases = {"q": ("Q", (H, a)), "k": ("K", (g, a)), "v": ("P", (g, b)), "o": ("O", (d,))}
+        block |= {f"{biases[letter][0]}.bias": biases[letter][1] for letter in m.biases}
         if m.qk_norm:
             every = m.qk_norm == "all"
             block |= {"query.gain": (H, a) if every else (a,), "key.gain": (g, a) if every else (a,)}

@@ -474,10 +474,7 @@ CASES = {
         on("bigcode", rotate_around_ones),
         on("bigcode", fold_layer_norms_and_rotate),
     ),
-    "2b means that writers write": (
-        on("bigcode", move_means),
-        on("bigcode", of(move_means, ALONG_ONE)),
-    ),
+    "2b means that writers write": (on("bigcode", move_means), on("bigcode", of(move_means, ALONG_ONE))),
     "2b means of a tied embedding": (on("bigcode", move_means), on("gpt2", move_means)),
     "2b means that readers read": (on("gpt2", read_means), on("gpt2", of(read_means, move_bias=False))),
     "2c embedding and positions": (on("bigcode", move_to_positions), on("gpt2", move_to_positions)),
@@ -509,10 +506,7 @@ CASES = {
         on("olmo2", scale_stream_without_readers, eps=0.0),
     ),
     "2e scale of each norm, BERT": (on("bert", scale_norms, eps=0.0), on("bert", scale_norms, eps=1e-2)),
-    "3 values, with their bias": (
-        on("qwen2", change_values),
-        on("qwen2", of(change_values, bias=False)),
-    ),
+    "3 values, with their bias": (on("qwen2", change_values), on("qwen2", of(change_values, bias=False))),
     "3 values by the inverse": (on("llama", change_values), on("llama", of(change_values, transposed=True))),
     "3 values of all heads of a group": (on("llama", change_values), on("llama", change_values_of_a_head)),
     "4 scores without positions": (on("gpt2", change_scores), on("llama", change_scores)),
@@ -520,10 +514,7 @@ CASES = {
         on("gpt2", change_scores),
         on("gpt2", of(change_scores, part="no query bias")),
     ),
-    "4 pairs by conjugates": (
-        on("qwen2", multiply_pairs),
-        on("qwen2", of(multiply_pairs, conjugate=False)),
-    ),
+    "4 pairs by conjugates": (on("qwen2", multiply_pairs), on("qwen2", of(multiply_pairs, conjugate=False))),
     "4 rows at rest": (on("qwen2", of(change_scores, AT_REST)), on("qwen2", of(change_scores, ONE_MORE))),
     "4 order of rows at rest, of pairs": (
         on("llama", of(exchange_rows, [(4, 5)])),

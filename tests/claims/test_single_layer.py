@@ -95,11 +95,8 @@ def verdict(claim, layer=LAYER, values=TRUE, without=(), **others):
     """The verdict from the findings given, and native ones of the tasks that only one claim has."""
     alone = (FACTORIZATION, PRODUCTS, HILBERT_VALUES, EQUATIONS, NUMBERS)
     own = [task for task in CLAIMS[claim].tasks if task in alone]
-    found = findings(
-        {**{task: task.native(layer) for task in own if not task.infeasible(layer)}, **values},
-        without,
-        **others,
-    )
+    native = {task: task.native(layer) for task in own if not task.infeasible(layer)}
+    found = findings(native | values, without, **others)
     found.missing.update({task: task.infeasible(layer) for task in own if task.infeasible(layer)})
     return CLAIMS[claim].verdict(layer, found)
 

@@ -30,10 +30,7 @@ LAYERS = ["-d", "2", "-o", "1"]
 WEIGHTS = [["fiber", "F"], ["classify", "F"], ["rlct", "F"], ["identify", "F", *LAYERS],
            ["equivalent", str(EXAMPLES / "weights.json"), "F"]]  # fmt: skip
 RANK, CHECK = [["rank", "F"]], [["check", "F"]]
-GRID = [
-    ["study", "F", "--dry-run", "--no-cache"],
-    ["report", "--study", "LINES", "--grid", "F", "-O", "OUT"],
-]
+GRID = [["study", "F", "--dry-run", "--no-cache"], ["report", "--study", "LINES", "--grid", "F", "-O", "OUT"]]
 LINES = [["report", "--study", "F", "-O", "OUT"]]
 POINTS = [["emit", "fiber", *LAYERS, "--point", "F"], ["emit", "membership", *LAYERS, "--point", "F"]]
 SLICES = [["emit", "slice", *LAYERS, "--slice", "F"], ["figure", "1", "--engine", "native", "--slice", "F"]]

@@ -160,11 +160,8 @@ def test_the_command_names_the_quintics():
     found = document("ideal", "-d", "3", "-o", "2", "-a", "2", "--max-degree", "5", "--invariants")
     assert all(module["name"] for module in found["generators"]) and len(found["generators"]) == 10
     quintics = {row["family"]: row["equations"] for row in found["named_families"][-4:-1]}
-    assert quintics == {
-        "vertex of a form": 288,
-        "Jacobian and vertex": 4032,
-        "Jacobian and transvectant": 450,
-    }
+    numbers = {"vertex of a form": 288, "Jacobian and vertex": 4032, "Jacobian and transvectant": 450}
+    assert quintics == numbers
     assert all(
         sum(module["spanned"] for module in row["modules"]) == row["equations"]
         for row in found["named_families"][:-1]
