@@ -11,17 +11,10 @@ from agattn.evidence import Evidence, Status, Verdict, weakest
 
 def verdict(**changes):
     values = {
-        "claim": "corollary-3.3",
-        "status": Status.CONFIRMED,
-        "hypotheses_hold": True,
-        "predicted": 5,
-        "computed": 5,
-        "evidence": Evidence.PROVED,
-        "witness": "dim M = 5",
-        "engine": "singular 4.4.1",
-        "sources": [],
-        "seconds": 0.12345,
-    }
+        "claim": "corollary-3.3", "status": Status.CONFIRMED, "hypotheses_hold": True, "predicted": 5,
+        "computed": 5, "evidence": Evidence.PROVED, "witness": "dim M = 5", "engine": "singular 4.4.1",
+        "sources": [], "seconds": 0.12345,
+    }  # fmt: skip
     return Verdict(**{**values, **changes})
 
 

@@ -78,10 +78,8 @@ def test_a_latent_and_smaller_heads_attain_their_bounds(seed):
         new, lost = layer.latent(rank)
         assert abs(distance(layer, new) ** 0.5 - lost**0.5) <= 1e-9 * layer.norm
         both = [
-            np.concatenate([M, new.get(f"{part}.bias", np.zeros(M.shape[:2]))[..., None]], -1).reshape(
-                -1, M.shape[-1] + 1
-            )
-            for part, M in (("K", new["K"]), ("P", new["P"]))
+            np.c_[M, new.get(f"{part}.bias", np.zeros(len(M))).ravel()]
+            for part, M in (("K", np.concatenate(new["K"])), ("P", np.concatenate(new["P"])))
         ]
         assert np.linalg.matrix_rank(np.concatenate(both), tol=1e-8 * layer.norm) <= rank
 

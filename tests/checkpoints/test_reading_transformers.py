@@ -29,11 +29,8 @@ def equal(first, second):
 
 def loaded(transformer):
     """The transformer with all arrays in memory, so that some can be replaced."""
-    return replace(
-        transformer,
-        ends={part: transformer.ends[part] for part in transformer.ends},
-        blocks=[{part: block[part] for part in block} for block in transformer.blocks],
-    )
+    ends, *blocks = ({part: one[part] for part in one} for one in (transformer.ends, *transformer.blocks))
+    return replace(transformer, ends=ends, blocks=blocks)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

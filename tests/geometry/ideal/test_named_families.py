@@ -136,12 +136,9 @@ def test_families_fill_all_modules_of_an_ideal():
     assert (compared.spans, compared.unnamed) == ((), ())
     filled = {row.family: sum(module.spanned for module in row.modules) for row in compared.named}
     assert filled == {
-        "minors of the forms": 15,
-        "three forms of a column": 4,
-        "resultants of a row": 0,
-        "resultants of a column": 30,
-        "minors of the flattening with rows b": 36,
-    }
+        "minors of the forms": 15, "three forms of a column": 4, "resultants of a row": 0,
+        "resultants of a column": 30, "minors of the flattening with rows b": 36,
+    }  # fmt: skip
     assert "resultants of a row, 15: in the ideal of lower degrees" in str(compared)
 
 
