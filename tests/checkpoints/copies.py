@@ -141,15 +141,12 @@ def _change_basis(facts: Facts, ends: Arrays, blocks: list[Arrays], rotates: boo
     for part in ("E", "positions", "types", "W"):
         if part in ends:
             ends[part] = ends[part] @ R.T
+    written = ("O", "D", "O.bias", "D.bias", "embedding.bias", "final.bias")
     for arrays in (ends, *blocks):
         for part in list(arrays):
             if part in ("Q", "K", "P", "G", "U"):
                 arrays[part] = arrays[part] @ R.T
-            elif part in ("O", "D") or (
-                part in ("O.bias", "D.bias")
-                or part.endswith("n.bias")
-                or part in ("embedding.bias", "final.bias")
-            ):
+            elif part in written or part.endswith("n.bias"):
                 arrays[part] = R @ arrays[part]
             elif part.endswith(("attention.gain", "perceptron.gain", "embedding.gain", "final.gain")):
                 arrays[part] = arrays[part] if rotates else np.abs(R) @ arrays[part]
@@ -219,10 +216,7 @@ def _move_normalized(facts: Facts, block: Arrays, turning: int, rng: Rng) -> Non
     s[:, :p] = s[:, p:turning] = rng.uniform(0.5, 2, (len(s), p)) * rng.choice([-1, 1], (len(s), p))
     order, quarter = np.arange(a), np.ones(a)
     turned = rng.random(p) < 0.4
-    order[:p], order[p:turning] = (
-        np.where(turned, order[p:turning], order[:p]),
-        np.where(turned, order[:p], order[p:turning]),
-    )
+    order[:turning] = np.where(np.tile(turned, 2), np.roll(order[:turning], p), order[:turning])
     quarter[:p] = np.where(turned, -1, 1)
     for part, gain, n in (("K", "key.gain", g), ("Q", "query.gain", H)):
         factor = s if part == "K" else 1 / (s if shared else np.repeat(s, size, 0))
@@ -322,11 +316,8 @@ def _entry(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: floa
     array = block[part]
     at = tuple(rng.integers(n) for n in array.shape)
     whole = array if array.ndim == 2 else array[at[0]]
-    array[at] += (
-        4
-        * size
-        * np.linalg.norm(whole if part in "PO" else whole[at[-2]] if part != "D" else whole[:, at[1]])
-    )
+    seen = whole if part in "PO" else whole[at[-2]] if part != "D" else whole[:, at[1]]
+    array[at] += 4 * size * np.linalg.norm(seen)
     return {part}
 
 

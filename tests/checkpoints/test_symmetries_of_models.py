@@ -456,6 +456,11 @@ def on(family, rewrite, *, prepare=None, **facts):
     return family, rewrite, prepare, facts
 
 
+def both(family, allowed, forbidden, **facts):
+    """Two rewrites of one model."""
+    return on(family, allowed, **facts), on(family, forbidden, **facts)
+
+
 def of(rewrite, *values, **named):
     """A rewrite with some of its arguments."""
     return lambda copy: rewrite(copy, *values, **named)
@@ -463,135 +468,85 @@ def of(rewrite, *values, **named):
 
 ALONG_ONE = np.eye(24)[0]
 AT_REST, ONE_MORE = slice(4, None), slice(3, None)
+SCALED_UP = of(scale_neurons, "G", positive=True)
+SCALED_BY_SQUARES = of(scale_neurons, "G", positive=True, power=2)
+PERMUTED_ALONE, MOVED_AT_REST = of(permute_coordinates, gains=False), of(move_key_biases, AT_REST)
+ANOTHER_PAIRING = of(exchange_rows, [(1, 2)])  # (x_0, x_1, y_0, y_1) as (x_0, y_0, x_1, y_1)
 #: Rewrites that are allowed, and of each its nearest neighbour that is not, of the same model or another.
 CASES = {
-    "1 gains into what reads": (on("llama", fold_gains), on("llama", fold_gains_into_queries_and_keys_alone)),
+    "1 gains into what reads": both("llama", fold_gains, fold_gains_into_queries_and_keys_alone),
     "1 the last gain into a tied unembedding": (on("llama", fold_gains), on("llama", fold_gains, tied=True)),
-    "1 biases of layer norms": (on("neox", fold_biases_then_gains), on("neox", fold_gains_then_biases)),
-    "2a rotation, gains folded or not": (on("llama", fold_and_rotate), on("llama", rotate)),
-    "2a no other change of basis": (on("llama", fold_and_rotate), on("llama", fold_and_change_basis)),
-    "2b rotation that keeps 1, or not": (
-        on("bigcode", rotate_around_ones),
-        on("bigcode", fold_layer_norms_and_rotate),
-    ),
-    "2b means that writers write": (on("bigcode", move_means), on("bigcode", of(move_means, ALONG_ONE))),
+    "1 biases of layer norms": both("neox", fold_biases_then_gains, fold_gains_then_biases),
+    "2a rotation, gains folded or not": both("llama", fold_and_rotate, rotate),
+    "2a no other change of basis": both("llama", fold_and_rotate, fold_and_change_basis),
+    "2b rotation that keeps 1, or not": both("bigcode", rotate_around_ones, fold_layer_norms_and_rotate),
+    "2b means that writers write": both("bigcode", move_means, of(move_means, ALONG_ONE)),
     "2b means of a tied embedding": (on("bigcode", move_means), on("gpt2", move_means)),
-    "2b means that readers read": (on("gpt2", read_means), on("gpt2", of(read_means, move_bias=False))),
+    "2b means that readers read": both("gpt2", read_means, of(read_means, move_bias=False)),
     "2c embedding and positions": (on("bigcode", move_to_positions), on("gpt2", move_to_positions)),
-    "2d signed permutations, OLMo 2": (
-        on("olmo2", permute_coordinates),
-        on("olmo2", of(permute_coordinates, gains=False)),
+    "2d signed permutations, OLMo 2": both("olmo2", permute_coordinates, PERMUTED_ALONE),
+    "2d signed permutations, Gemma 2": both("gemma2", permute_coordinates, PERMUTED_ALONE),
+    "2d no rotation": both("olmo2", permute_coordinates, rotate),
+    "2d permutations and one sign, BERT": both(
+        "bert", of(permute_coordinates, sign=-1.0), permute_coordinates
     ),
-    "2d signed permutations, Gemma 2": (
-        on("gemma2", permute_coordinates),
-        on("gemma2", of(permute_coordinates, gains=False)),
-    ),
-    "2d no rotation": (on("olmo2", permute_coordinates), on("olmo2", rotate)),
-    "2d permutations and one sign, BERT": (
-        on("bert", of(permute_coordinates, sign=-1.0)),
-        on("bert", permute_coordinates),
-    ),
-    "2d biases behind norms": (
-        on("bert", move_behind_norms),
-        on("bert", of(move_behind_norms, written=False)),
-    ),
-    "2d means, BERT": (on("bert", move_means), on("bert", of(move_means, ALONG_ONE))),
+    "2d biases behind norms": both("bert", move_behind_norms, of(move_behind_norms, written=False)),
+    "2d means, BERT": both("bert", move_means, of(move_means, ALONG_ONE)),
     "2e scale of the stream": (on("llama", scale_stream, eps=0.0), on("llama", scale_stream)),
     "2e scale, Gemma 2": (
         on("gemma2", scale_stream, eps=0.0, tied=False),
         on("gemma2", scale_stream, eps=0.0),
     ),
-    "2e scale, OLMo 2": (
-        on("olmo2", scale_stream, eps=0.0),
-        on("olmo2", scale_stream_without_readers, eps=0.0),
-    ),
+    "2e scale, OLMo 2": both("olmo2", scale_stream, scale_stream_without_readers, eps=0.0),
     "2e scale of each norm, BERT": (on("bert", scale_norms, eps=0.0), on("bert", scale_norms, eps=1e-2)),
-    "3 values, with their bias": (on("qwen2", change_values), on("qwen2", of(change_values, bias=False))),
-    "3 values by the inverse": (on("llama", change_values), on("llama", of(change_values, transposed=True))),
-    "3 values of all heads of a group": (on("llama", change_values), on("llama", change_values_of_a_head)),
+    "3 values, with their bias": both("qwen2", change_values, of(change_values, bias=False)),
+    "3 values by the inverse": both("llama", change_values, of(change_values, transposed=True)),
+    "3 values of all heads of a group": both("llama", change_values, change_values_of_a_head),
     "4 scores without positions": (on("gpt2", change_scores), on("llama", change_scores)),
-    "4 scores with the queries' bias": (
-        on("gpt2", change_scores),
-        on("gpt2", of(change_scores, part="no query bias")),
+    "4 scores with the queries' bias": both("gpt2", change_scores, of(change_scores, part="no query bias")),
+    "4 pairs by conjugates": both("qwen2", multiply_pairs, of(multiply_pairs, conjugate=False)),
+    "4 rows at rest": both("qwen2", of(change_scores, AT_REST), of(change_scores, ONE_MORE)),
+    "4 order of rows at rest, of pairs": both(
+        "llama", of(exchange_rows, [(4, 5)]), of(exchange_rows, [(0, 1), (2, 3)])
     ),
-    "4 pairs by conjugates": (on("qwen2", multiply_pairs), on("qwen2", of(multiply_pairs, conjugate=False))),
-    "4 rows at rest": (on("qwen2", of(change_scores, AT_REST)), on("qwen2", of(change_scores, ONE_MORE))),
-    "4 order of rows at rest, of pairs": (
-        on("llama", of(exchange_rows, [(4, 5)])),
-        on("llama", of(exchange_rows, [(0, 1), (2, 3)])),
-    ),
-    "4 the other pairing": (
-        on("llama", of(exchange_rows, [(4, 5)])),
-        on("llama", of(exchange_rows, [(1, 2)])),  # (x_0, x_1, y_0, y_1) as (x_0, y_0, x_1, y_1)
-    ),
+    "4 the other pairing": both("llama", of(exchange_rows, [(4, 5)]), ANOTHER_PAIRING),
     "4 normalized: no complex factors": (on("llama", multiply_pairs), on("qwen3", multiply_pairs)),
-    "4 normalized: gains by pair": (on("qwen3", scale_gains), on("qwen3", of(scale_gains, by_pair=False))),
-    "4 normalized at once: gains by pair and group": (
-        on("olmo2", scale_gains),
-        on("olmo2", of(scale_gains, by_pair=False)),
+    "4 normalized: gains by pair": both("qwen3", scale_gains, of(scale_gains, by_pair=False)),
+    "4 normalized at once: gains by pair and group": both(
+        "olmo2", scale_gains, of(scale_gains, by_pair=False)
     ),
     "4 normalized: rotations of equal gains": (
         on("qwen3", rotate_pairs, prepare=equal_gains),
         on("qwen3", rotate_pairs),
     ),
-    "4 normalized: quarter turns": (on("qwen3", turn_quarters), on("qwen3", of(turn_quarters, gains=False))),
-    "4 normalized: signs of rows": (on("qwen3", negate_rows), on("qwen3", of(negate_rows, slice(1)))),
+    "4 normalized: quarter turns": both("qwen3", turn_quarters, of(turn_quarters, gains=False)),
+    "4 normalized: signs of rows": both("qwen3", negate_rows, of(negate_rows, slice(1))),
     "4 normalized: scales": (on("qwen3", scale_keys, eps=0.0), on("qwen3", scale_keys, eps=1e-2)),
     "5 keys' bias without positions": (
         on("gpt2", move_key_biases),
         on("gpt2", move_key_biases, score_cap=2.0),
     ),
-    "5 keys' bias at rest": (on("qwen2", of(move_key_biases, AT_REST)), on("qwen2", move_key_biases)),
-    "5 keys' bias, normalized": (
-        on("llama", of(move_key_biases, AT_REST)),
-        on("qwen3", of(move_key_biases, AT_REST)),
-    ),
-    "5 values' bias to the output": (
-        on("gpt2", values_to_output),
-        on("gpt2", of(values_to_output, of_heads=False)),
-    ),
-    "5 values' bias that no head sees": (
-        on("qwen2", hide_value_biases, width=8),
-        on("qwen2", move_value_biases, width=8),
-    ),
+    "5 keys' bias at rest": both("qwen2", MOVED_AT_REST, move_key_biases),
+    "5 keys' bias, normalized": (on("llama", MOVED_AT_REST), on("qwen3", MOVED_AT_REST)),
+    "5 values' bias to the output": both("gpt2", values_to_output, of(values_to_output, of_heads=False)),
+    "5 values' bias that no head sees": both("qwen2", hide_value_biases, move_value_biases, width=8),
     "5 parallel blocks": (
         on("neox", from_perceptron_to_attention),
         on("neox", from_perceptron_to_attention, parallel=False),
     ),
-    "6 groups with their heads": (on("qwen2", order_groups), on("qwen2", of(order, "KP", [1, 0]))),
-    "6 heads of a group": (
-        on("qwen2", of(order, "QO", [1, 0, 2, 3])),
-        on("qwen2", of(order, "QO", [2, 1, 0, 3])),
-    ),
-    "6 neurons": (on("llama", order_neurons), on("llama", order_neurons_of_a_gate)),
-    "7 gated: up against down": (
-        on("llama", of(scale_neurons, "U")),
-        on("llama", of(scale_neurons, "U", undo=False)),
-    ),
-    "7 gated: not the gate": (
-        on("llama", of(scale_neurons, "U")),
-        on("llama", of(scale_neurons, "G", positive=True)),
-    ),
-    "7 ReLU: positive scales": (
-        on("opt", of(scale_neurons, "G", positive=True)),
-        on("opt", of(scale_neurons, "G")),
-    ),
-    "7 squared ReLU: the square": (
-        on("gpt2", of(scale_neurons, "G", positive=True, power=2), activation="relu2"),
-        on("gpt2", of(scale_neurons, "G", positive=True), activation="relu2"),
-    ),
-    "7 gated ReLU": (
-        on("llama", of(scale_neurons, "G", positive=True), activation="relu"),
-        on("llama", of(scale_neurons, "G"), activation="relu"),
-    ),
-    "7 GELU: no scale": (
-        on("opt", of(scale_neurons, "G", positive=True)),
-        on("gpt2", of(scale_neurons, "G", positive=True)),
-    ),
+    "6 groups with their heads": both("qwen2", order_groups, of(order, "KP", [1, 0])),
+    "6 heads of a group": both("qwen2", of(order, "QO", [1, 0, 2, 3]), of(order, "QO", [2, 1, 0, 3])),
+    "6 neurons": both("llama", order_neurons, order_neurons_of_a_gate),
+    "7 gated: up against down": both("llama", of(scale_neurons, "U"), of(scale_neurons, "U", undo=False)),
+    "7 gated: not the gate": both("llama", of(scale_neurons, "U"), SCALED_UP),
+    "7 ReLU: positive scales": both("opt", SCALED_UP, of(scale_neurons, "G")),
+    "7 squared ReLU: the square": both("gpt2", SCALED_BY_SQUARES, SCALED_UP, activation="relu2"),
+    "7 gated ReLU": both("llama", SCALED_UP, of(scale_neurons, "G"), activation="relu"),
+    "7 GELU: no scale": (on("opt", SCALED_UP), on("gpt2", SCALED_UP)),
 }
 #: The same of probabilities, which do not see a constant on all logits.
 OF_PROBABILITIES = {
-    "2c probabilities of a tied model": (on("gpt2", move_to_positions), on("gpt2", move_means)),
+    "2c probabilities of a tied model": both("gpt2", move_to_positions, move_means),
     "8 a constant on all logits": (on("llama", move_logits), on("llama", move_logits, logit_cap=2.0)),
 }
 
