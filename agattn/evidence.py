@@ -48,6 +48,10 @@ class Evidence(Enum):
         return self.value
 
 
+#: Evidence that is never ``numerical``.
+ProvedOrModular = Annotated[Evidence, Written(Literal["proved", "modular"])]
+
+
 class Status(Enum):
     """What is concluded about a claim.
 
@@ -210,8 +214,7 @@ class Verdict(Result, extensible=True):
         if self.status is Status.UNDECIDED:
             return textwrap.shorten(self.witness, max(30, 58 - len(self.label)), placeholder=" …")
         computed = plain(self.computed)
-        parts = computed if isinstance(computed, dict) else {}
-        named = {key: _in_words(value) for key, value in parts.items()}
+        named = {key: _in_words(x) for key, x in computed.items()} if isinstance(computed, dict) else {}
         words = self.meaning if computed is None else self.brief.format(self.short, **named) or self.meaning
         return f"{words} (in part)" if self.scope else words
 

@@ -66,7 +66,7 @@ _LAYER = {
     "a": _Described("-a --attn-dim", "A", whole_number, "Attention dimension a of the layer.  [default: d]"),
 }
 _TOKENS = {
-    "t": _Described("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]"),
+    "t": _Described("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]")
 }
 _NETWORK = {
     "dims": _Described("--dims", "D0,...,DL", whole_numbers, "Widths d_0, ..., d_l of a network."),
@@ -96,7 +96,7 @@ _JET = {
         "N",
         whole_number,
         "The jet of order N of the network or model, at the zero input: a polynomial model.",
-    ),
+    )
 }
 _ALL = {**_LAYER, **_TOKENS, **_NETWORK, **_CONFIG, **_JET}
 #: Help that is otherwise where only layers are meant, and where heads are also those of a checkpoint.
@@ -333,10 +333,8 @@ def _jet(architecture: Any, order: Any) -> Jet:
 
 def configured(options: Mapping[str, Any]) -> dict[str, Any]:
     """``--family`` and ``--ignore``, as :func:`agattn.from_config` takes them."""
-    return {
-        "family": options.get("family"),
-        "ignore": tuple(filter(None, (options.get("ignore") or "").split(","))),
-    }
+    ignored = (options.get("ignore") or "").split(",")
+    return {"family": options.get("family"), "ignore": tuple(filter(None, ignored))}
 
 
 def _model(name: str) -> Architecture:

@@ -63,7 +63,7 @@ class Real(click.FloatRange):
         return number
 
 
-class Choice(click.Choice[str]):
+class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1 takes no type here
     """One of some words, in any case."""
 
     def __init__(self, *words: str) -> None:

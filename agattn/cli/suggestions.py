@@ -59,6 +59,11 @@ def _former(option: str, context: click.Context, typed: Sequence[str]) -> str:
         claim = [] if name == "verify" else ["--claim", "agattn.learning-coefficient"]
         said = "agattn certificate writes it"
         words = ["certificate", *before, *after, *claim, "-O", *(value or ["FILE.json"])]
+    elif option == "--method" and name == "ideal":
+        said, words = "--engine names it", [name, *before, "--engine", *(value or ["native"]), *after]
+    elif option in ("--metric", "--target") and name == "figure":
+        said = "agattn critical-points has it, and draws this figure"
+        words = ["critical-points", "2", "1", option, *(value or ["VALUE"]), "-O", "loss.html"]
     elif option in _WRITES and "output" in own:
         said, words = "-O says where to write", [name, *before, "-O", *(value or ["PATH"]), *after]
     else:

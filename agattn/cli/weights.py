@@ -78,9 +78,8 @@ def classify(
     """
     from agattn.checkpoints.head_geometry import classify
 
-    table = classify(
-        list(files), tolerance=tolerance, ignore=configured({"ignore": ignore})["ignore"], **given
-    )
+    ignored = configured({"ignore": ignore})["ignore"]
+    table = classify(list(files), tolerance=tolerance, ignore=ignored, **given)
     document = table.as_json()
     rows = document["heads"]
     lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.heads)
@@ -145,14 +144,7 @@ def fiber(
     else:
         of_networks = ("t", "skip", "normalization", "jet", "seed")
         leave_out("is for a network or a model; give --dims and --ranks, or a model file, too", *of_networks)
-        which = {
-            "layer": layer,
-            "head": head,
-            "shared": kv_heads,
-            "parts": match,
-            "names": names,
-            **_counts(),
-        }
+        which = {"layer": layer, "head": head, "shared": kv_heads, "parts": match, "names": names, **counts()}
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
     show_result(result, as_json, output)
     if answer is not None and not as_json and STDOUT not in [path for path, _ in output]:
@@ -160,7 +152,7 @@ def fiber(
     return 0
 
 
-def _counts() -> dict[str, Any]:
+def counts() -> dict[str, Any]:
     """How many heads a checkpoint has, and how its configuration is read, as given."""
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
@@ -302,12 +294,7 @@ def _same_model(
     return Reply(answer, status=answer.status)
 
 
-def identify(
-    file: Annotated[Path, Input],
-    layer: Any,
-    *,
-    tolerance: float = 1e-8,
-) -> Any:
+def identify(file: Annotated[Path, Input], layer: Any, *, tolerance: float = 1e-8) -> Any:
     """Recover (A, V) from a coefficient tensor, or say why no weights have this tensor and give the nearest.
 
     FILE is .npy, .npz, .safetensors or .json with one array, such as [5, 22, 21, 10, 34, 28]: the N compact

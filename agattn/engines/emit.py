@@ -15,7 +15,7 @@ from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import TEMPLATES, Engine, check_can, engine_named
 from agattn.engines.msolve import write_system
-from agattn.engines.transcript import CHECKSUM_BASE, CHECKSUM_PRIME
+from agattn.engines.reading import CHECKSUM_BASE, CHECKSUM_PRIME
 from agattn.errors import printable
 from agattn.evidence import EngineName
 from agattn.files import write
@@ -134,7 +134,7 @@ def emit(problem: Problem, engine: Engine, *, machine: bool = False) -> str:
     """The script that makes an engine solve a problem and print the answer.
 
     The script stands alone: it can be saved, read, changed, and run by hand. With ``machine`` a last part is
-    added that prints the answer once more, as :func:`agattn.engines.transcript.read` reads it.
+    added that prints the answer once more, as :func:`agattn.engines.reading.read` reads it.
 
     >>> from agattn import SingleLayer
     >>> from agattn.engines.catalogue import MACAULAY2

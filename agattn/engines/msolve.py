@@ -47,7 +47,7 @@ from agattn.algebra.echelon import rational
 from agattn.algebra.graded_ideals import HilbertSeries, hilbert_series
 from agattn.algebra.polynomial import Coefficient, Exponents, Polynomial, PolynomialRing, Variable
 from agattn.engines.locate import Installation
-from agattn.engines.transcript import END, framed
+from agattn.engines.reading import END, framed
 from agattn.errors import InputError, TranscriptError
 from agattn.evidence import Evidence
 from agattn.systems.problem import Answer, Explicit, Problem

@@ -149,9 +149,9 @@ def read_answer(engine: Engine, text: str, problem: Problem) -> Answer:
     Raises:
         TranscriptError: if there is not exactly one whole data block that answers the problem.
     """
-    from agattn.engines import msolve, transcript
+    from agattn.engines import msolve, reading
 
-    read = msolve.read if engine.by_shell else transcript.read
+    read = msolve.read if engine.by_shell else reading.read
     return read(text, problem)
 
 

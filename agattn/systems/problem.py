@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.layered import Layered, check_arrays
-from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence, Source
+from agattn.limits import check_sizes
 
 if TYPE_CHECKING:
     from agattn.geometry.strata.strata import Stratum
@@ -278,20 +278,15 @@ def check_size(architecture: Architecture) -> None:
             or 100 tokens, or arrays that would fill the memory.
     """
     if (coordinates := architecture.ambient_dimension) is not None:
-        sizes = [(coordinates, MAX_LINEAR_COORDINATES, "coordinates")]
+        sizes = [(coordinates, "coordinates", MAX_LINEAR_COORDINATES)]
     else:
         from agattn.geometry.dimension.jacobian import MAX_PARAMETERS  # which layers do without
 
         sizes = [
-            (architecture.parameters, MAX_PARAMETERS, "parameters"),
-            (architecture.t, MAX_TOKENS, "tokens"),
+            (architecture.parameters, "parameters", MAX_PARAMETERS),
+            (architecture.t, "tokens", MAX_TOKENS),
         ]
-    for size, limit, what in sizes:
-        if size > limit:
-            raise TooLargeError(
-                f"{architecture.name} has {size} {what}; the limit is {limit}. Use "
-                f"{argument('force', True)} to start all the same"
-            )
+    check_sizes(architecture.name, *sizes)
     if isinstance(architecture, Layered):
         check_arrays(architecture)
 

@@ -48,31 +48,25 @@ from agattn.engines.catalogue import MSOLVE, SINGULAR, able, engine_name, engine
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve import solve
 from agattn.engines.run import run
-from agattn.errors import (
-    DisagreementError,
-    EngineNotFoundError,
-    InputError,
-    TooLargeError,
-    UndecidedError,
-    argument,
-)
+from agattn.errors import DisagreementError, EngineError, InputError, TooLargeError, UndecidedError, argument
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of
 from agattn.geometry.critical_points.counts import (
+    MAX_OUT,
     CriticalPoints,
     CriticalSet,
     counts_by_elimination,
     counts_by_theorem,
+    generic_ed_degree,
     proved_of_general,
 )
-from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss, loss, turned
 from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite
 from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
-from agattn.limits import limits, log, steps, takes
+from agattn.limits import limits, log, refuse, steps, takes
 from agattn.systems.catalogue import build, check_field, task_named
-from agattn.systems.critical_tasks import MAX_VARIABLES, LowerStrataError
+from agattn.systems.critical_tasks import LowerStrataError
 from agattn.systems.problem import Task
 
 #: The engines that count; the first that is installed is asked. Singular is the fastest.
@@ -180,7 +174,7 @@ def installed(engine: str) -> Installation:
     """The engine of this name; for ``"auto"`` the first that is installed and counts."""
     *names, last = ORDER if engine == "auto" else (engine,)
     for name in names:
-        with suppress(EngineNotFoundError):
+        with suppress(EngineError):
             return locate(engine_named(name))
     return locate(engine_named(last))
 
@@ -284,10 +278,14 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Ta
     task = task_named("critical-points" if method == "weights" else "critical-equations")
     if not layer.has_orbits:
         build(task.name, layer)  # which refuses one token
-    if not limits().force and (reason := task.infeasible(layer)):
-        raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
+    _check_feasible(task, layer)
     check_field(characteristic or 0)
     return task
+
+
+def _check_feasible(task: Task[SingleLayer], layer: SingleLayer) -> None:
+    if reason := task.infeasible(layer):
+        refuse(f"{layer.name}: {reason}")
 
 
 def _ask(installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, chart: int) -> Counts:
@@ -324,11 +322,7 @@ def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
     """
     layer = loss.layer
     require_two_tokens(layer)
-    if layer.expected_dimension > MAX_VARIABLES and not limits().force:
-        raise TooLargeError(
-            f"{layer.name}: {layer.expected_dimension} variables are too many to finish. "
-            f"Use {argument('force', True)} to start all the same"
-        )
+    _check_feasible(task_named("critical-points"), layer)
     require_definite(loss)
     places = (None, *lower_strata(layer))
     named = steps(places, len(places), lambda stratum: f"real ones on {stratum or 'the smooth part'}")
@@ -363,11 +357,8 @@ def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     >>> [str(s) for s in lower_strata(SingleLayer(2, 1, 1))]  # a smooth M̄, and a boundary
     ['(1,1,1)']
     """
-    return tuple(
-        stratum
-        for stratum in strata(layer)[1:]
-        if singular_by_ranks(layer, stratum) or boundary(layer, stratum).on_boundary
-    )
+    others = strata(layer)[1:]
+    return tuple(s for s in others if singular_by_ranks(layer, s) or boundary(layer, s).on_boundary)
 
 
 def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:

@@ -13,9 +13,9 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures.polynomial_map import numbers_held
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.formulas import capacity_bound
 from agattn.geometry.dimension.jacobian import jacobian_rows
+from agattn.geometry.dimension.lie_algebra import leaves_unchanged
 
 P = 1073741789
 

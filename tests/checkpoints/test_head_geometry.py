@@ -6,8 +6,7 @@ from agattn.algebra.scalars import as_floats
 from agattn.architectures import SingleLayer
 from agattn.checkpoints.head_geometry import head_geometry
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import fiber
-from agattn.geometry.identifiability.weights import canonical_factors, weights
+from agattn.geometry.identifiability.weights import canonical_factors, fiber, weights
 from agattn.geometry.reconstruction.nearest_point import nearest_weights
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.variety.coefficient_norm import relative_change, weights_tensor

@@ -21,7 +21,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.ideal.comparison import compare
 from agattn.geometry.ideal.export import export
 from agattn.systems.catalogue import build
-from agattn.verification.reading import read
+from agattn.verification.ideal import read
 
 LAYER = ag.SingleLayer(2, 1, 1)
 MINORS = (

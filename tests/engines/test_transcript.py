@@ -10,7 +10,7 @@ from transcripts import end_mark, sealed
 
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import SingleLayer
-from agattn.engines.transcript import read
+from agattn.engines.reading import read
 from agattn.errors import TranscriptError
 from agattn.systems.catalogue import build
 

@@ -10,8 +10,8 @@ from agattn.architectures import SingleLayer
 from agattn.claims import claims_about
 from agattn.engines.catalogue import ENGINES, check_can
 from agattn.engines.locate import locate
+from agattn.engines.reading import BEGIN, END, checksum, read
 from agattn.engines.run import Run, read_answer, run
-from agattn.engines.transcript import BEGIN, END, checksum, read
 from agattn.errors import AgattnError, EngineNotFoundError, TranscriptError
 from agattn.evidence import Status
 from agattn.limits import limited

@@ -28,7 +28,7 @@ from agattn.checkpoints.weight_files import WeightFile
 from agattn.cli.architecture import Architectures
 from agattn.cli.commands import made
 from agattn.cli.main import cli, main
-from agattn.engines.transcript import checksum, read
+from agattn.engines.reading import checksum, read
 from agattn.errors import AgattnError
 from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.grid import example, read_grid

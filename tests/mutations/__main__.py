@@ -41,7 +41,7 @@ NOWHERE = "no test reaches this line"
 TRUSTED = {
     "checker": ["agattn/checker.py"],
     "evidence": ["agattn/evidence.py"],
-    "transcripts": ["agattn/engines/transcript.py"],
+    "transcripts": ["agattn/engines/reading.py"],
     "checks of answers": [
         "agattn/systems/consistency.py",
         "agattn/systems/critical_tasks.py::_check",
@@ -60,7 +60,7 @@ ELSEWHERE = {
         "tests/verification/test_verify.py",
         "tests/engines/test_declaration.py",
     ],
-    "agattn/engines/transcript.py": ["tests/systems/test_consistency.py"],
+    "agattn/engines/reading.py": ["tests/systems/test_consistency.py"],
     "agattn/engines/elimination.py": ["tests/systems/test_consistency.py"],
 }
 MANY = 4  #: files of tests; those of a file that more of them name are the tests of its room

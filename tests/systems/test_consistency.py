@@ -14,8 +14,8 @@ from transcripts import asking, sealed
 from agattn import SingleLayer
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.engines import elimination
+from agattn.engines.reading import read
 from agattn.engines.run import run
-from agattn.engines.transcript import read
 from agattn.errors import TooLargeError, TranscriptError
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal

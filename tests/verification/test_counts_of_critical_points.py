@@ -9,15 +9,16 @@ import pytest
 from transcripts import sealed
 
 from agattn import SingleLayer
+from agattn.engines.reading import read
 from agattn.engines.run import run
-from agattn.engines.transcript import read
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
-from agattn.geometry.critical_points.ed_degree import (
+from agattn.geometry.critical_points.counts import (
     BOMBIERI_WEYL,
     GENERAL_DATA,
     SINGULAR_STRATA,
+    CriticalPoints,
+    CriticalSet,
     generic_ed_degree,
 )
 from agattn.geometry.critical_points.loss import loss
@@ -208,9 +209,9 @@ def test_ids_of_theorems_are_labels_of_the_pages():
 
 def test_numbers_are_computed_in_the_run(monkeypatch, no_engine):
     """By the localization formula: with another sum there is another number."""
-    from agattn.geometry.critical_points import ed_degree
+    from agattn.geometry.critical_points import counts
 
     generic_ed_degree.cache_clear()
-    monkeypatch.setattr(ed_degree, "_integral", lambda points: sum(1 for _ in points()))
+    monkeypatch.setattr(counts, "_integral", lambda points: sum(1 for _ in points()))
     assert critical_points(SingleLayer(4, 1), smooth=True).regular == 16 * 4
     generic_ed_degree.cache_clear()

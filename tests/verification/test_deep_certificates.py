@@ -16,7 +16,7 @@ from agattn import DeepNetwork, checker
 from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
 from agattn.algebra.residues import RowSpace
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import LimitMap
+from agattn.geometry.closedness.question import LimitMap
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import vanishes, virtual, virtual_jacobian
 from agattn.verification.certificate import Certificate, certify, dump

@@ -48,7 +48,7 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_laye
 from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.calls import is_number, is_ranks, is_whole, one_of, refuse_unless
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import LimitMap, first_of_pair
+from agattn.geometry.closedness.question import LimitMap, first_of_pair
 from agattn.geometry.closedness.several_heads import closedness, is_one_layer
 from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.geometry.dimension.jacobian import gradients

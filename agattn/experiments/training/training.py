@@ -55,7 +55,7 @@ from agattn.experiments.training.conserved import drift
 from agattn.experiments.training.experiment import Experiment, read_seeds
 from agattn.experiments.training.teachers import Data, Teacher, TrainingLoss, single_layer
 from agattn.geometry.dimension.formulas import network_dimension
-from agattn.geometry.identifiability.softmax import sensitivities
+from agattn.geometry.identifiability.virtual_weights import sensitivities
 from agattn.geometry.strata.strata import Stratum, distance_bounds, singular_by_ranks, strata
 from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide

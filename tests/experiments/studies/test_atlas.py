@@ -12,7 +12,7 @@ from agattn import singularities as singularities_of
 from agattn.architectures.model_file import architecture_of
 from agattn.experiments.studies.grid import grid_text, read_grid
 from agattn.experiments.studies.study import study
-from agattn.geometry.closedness.limits import LimitSet
+from agattn.geometry.closedness.question import LimitSet
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
 from agattn.geometry.singular_points.virtual_points import VirtualPoint
 

@@ -14,8 +14,7 @@ from agattn.geometry.critical_points import real_points
 from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.elimination import part_by_elimination
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.real_points import _floats
-from agattn.geometry.critical_points.trained import points_near
+from agattn.geometry.critical_points.real_points import _floats, points_near
 from agattn.geometry.identifiability.weights import weights
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients

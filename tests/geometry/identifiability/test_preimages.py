@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import factor_quadratic_form, preimages
+from agattn.geometry.identifiability.weights import factor_quadratic_form, preimages
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from agattn.architectures import SingleLayer
-from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.identifiability.weights import preimages
 from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 from agattn.geometry.variety.coordinates import coefficients
