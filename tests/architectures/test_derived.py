@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from test_new_layer import Neighbours
 
 import agattn as ag
 from agattn import Attention, Convolution, Linear, Power, Recurrence, Sum
@@ -210,28 +211,12 @@ def test_what_takes_up_a_change_in_another_way_is_left_out(layer):
             assert (model.evaluate(ModularArithmetic(P), moved, X) == before).all()
 
 
-@dataclass(frozen=True)
-class Neighbours(Layer):
-    """X ↦ W (X with its tokens moved on, plus its squares): an index that is a list has no rule."""
-
-    type = "neighbours"
-
-    def output_shape(self, shape):
-        return shape
-
-    def shapes(self, shape):
-        return {"W": (shape[0], shape[0])}
-
-    def evaluate(self, arithmetic, parameters, X):
-        after = X[..., [*range(1, X.shape[-1]), 0]] + arithmetic.times(X, X)
-        return arithmetic.matmul(parameters["W"], arithmetic.clean(after))
-
-
 def test_a_layer_that_does_what_has_no_rule_has_no_group_and_its_degrees():
-    found = derived(Neighbours(), (2, 3))
+    """An index that is a list has no rule."""
+    found = derived(Neighbours(2), (2, 3))
     assert (found.symmetries, found.rows, found.columns) == ((), {}, {})
-    assert found.degrees == Degrees(1, frozenset([1, 2]))
-    assert ag.Network([Neighbours()], dim=2, tokens=3).degree == 3
+    assert found.degrees == Degrees(1, frozenset([1]))
+    assert ag.Network([ag.Power(2), Neighbours(2)], dim=2, tokens=3).degree == 3
 
 
 def test_very_many_degrees_are_a_range():

@@ -313,7 +313,5 @@ def test_layers_stand_for_what_is_read():
 
 def test_the_bounds_of_a_stack_meet_where_heads_have_keys_of_their_own():
     stack = ag.dimension(ag.from_config(HERE.parents[1] / "examples" / "heads-config.json")).stack
-    assert [(one.name, one.lower_bound, one.open) for one in stack] == [
-        ("lightning", 20643696, 0),
-        ("softmax", 2260992, 18382848),
-    ]
+    expected = [("lightning", 20643696, 0), ("softmax", 2260992, 18382848)]
+    assert [(one.name, one.lower_bound, one.open) for one in stack] == expected

@@ -316,10 +316,8 @@ def test_what_a_jacobian_is_of():
 
 def test_a_jet_of_several_heads_is_counted_by_its_network_for_softmax_alone():
     def counted(heads, normalization, order=4):
-        return room.by_jet(
-            Jet(DeepNetwork((2, 2), (2,), 2, heads=heads, normalization=normalization), order),
-            room.unknown(SingleLayer(2, 1)),
-        )
+        network = DeepNetwork((2, 2), (2,), 2, heads=heads, normalization=normalization)
+        return room.by_jet(Jet(network, order), room.unknown(SingleLayer(2, 1)))
 
     series = {"series": [1, 0, "1/2"]}
     assert counted(1, "softmax") and counted(2, "softmax") and counted(1, series)

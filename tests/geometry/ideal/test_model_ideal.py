@@ -171,11 +171,8 @@ PRIME = 2**31 - 1
 
 
 def rank(rows):
-    return (
-        flint.nmod_mat(len(rows), len(rows[0]), [int(x) for row in rows for x in row], PRIME).rank()
-        if rows
-        else 0
-    )
+    columns = len(rows[0]) if rows else 0
+    return flint.nmod_mat(len(rows), columns, [int(x) for row in rows for x in row], PRIME).rank()
 
 
 def residue(x):
