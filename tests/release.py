@@ -286,10 +286,7 @@ def main():
     parser.add_argument("--python", nargs="*", default=["3.11", "3.12", "3.13"], help="versions, or paths")
     parser.add_argument("--resolution", nargs="*", choices=RESOLUTIONS, default=RESOLUTIONS)
     parser.add_argument(
-        "--sets",
-        nargs="*",
-        choices=SETS,
-        help="[default: none, lean; for the first Python also each extra]",
+        "--sets", nargs="*", choices=SETS, help="[default: none, lean; for the first Python also each extra]"
     )
     parser.add_argument("--tests", nargs="*", help="Pythons for the tests of the sdist  [default: the first]")
     given = parser.parse_args()
