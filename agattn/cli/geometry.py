@@ -279,9 +279,7 @@ def ideal(
         leave_out(reason, "workers", "invariants", "output", "form", "seed")
         _show(ideal(architecture, max_degree, engine, **given), as_json)
         return 0
-    if complete and engine == "native":
-        raise InputError("--complete asks an engine; leave out --engine native, or name another")
-    _refuse_idle(layer is None, complete, not output)
+    _refuse_idle(layer is None, complete, not output, engine)
     native = {name: value for name, value in given.items() if name not in ("characteristic", "timeout")}
     kind = None if stratum is None else whole_numbers(stratum)
     equations: Any = ideal(architecture, max_degree, stratum=kind, workers=workers, **native)
@@ -311,8 +309,10 @@ def ideal(
     return 3 if whole is not None and whole.whole is None else 0
 
 
-def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
-    """Refuse options that mean nothing natively."""
+def _refuse_idle(is_model: bool, complete: bool, unwritten: bool, engine: str | None) -> None:
+    """Refuse options that mean nothing natively, or beside an engine that is none."""
+    if complete and engine == "native":
+        raise InputError("--complete asks an engine; leave out --engine native, or name another")
     if not complete:
         other = "--engine" if is_model else "--complete or another --engine"
         leave_out(f"is for engines, with {other}", "timeout")
