@@ -111,7 +111,7 @@ def check_sizes(of: str, *sizes: tuple[int, str, int]) -> None:
 @contextmanager
 def limited(**changes: Any) -> Iterator[None]:
     """Change fields of :class:`Limits` for a block."""
-    token = _LIMITS.set(replace(_LIMITS.get(), **changes))
+    token = _LIMITS.set(replace(limits(), **changes) if changes else limits())
     try:
         yield
     finally:

@@ -88,7 +88,7 @@ def rlct(
     softmax: bool = False,
     tolerance: float = 1e-6,
 ) -> Coefficient:
-    """The learning coefficient λ of singular learning theory, and its multiplicity m, exactly.
+    """The learning coefficient λ of singular learning theory, and its multiplicity m: exactly, or in bounds.
 
     Args:
         architecture: a layer; with weights also a network, or anything polynomial with the members of

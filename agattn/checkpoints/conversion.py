@@ -382,7 +382,7 @@ def convert(
         groups: which sets share: adjacent ones, or those whose sharing costs least, found greedily.
         data: token ids (sequences of numbers), or by layer, from 0, hidden states that its attention reads
             (n × d); arrays or a file of them. Without data all directions count alike.
-        context: tokens; rotary pairs that turn less than once in so many are found by a local search.
+        context: so many tokens: rotary pairs that turn less than once in them are found by a local search.
             Without it the complex norm is taken for all pairs.
 
     Raises:

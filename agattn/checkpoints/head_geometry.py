@@ -469,7 +469,7 @@ def _rank_one_locus(A: Array, V: Array) -> tuple[tuple[float, float], Array]:
     From below by the flattenings with rows b and with rows c, from above by one round of nearest points.
     """
     root, back = roots(attention_gram(V))
-    U, by_column, W = np.linalg.svd(root @ A, full_matrices=False)
+    U, by_column, W = np.linalg.svd(root @ A)
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(V @ value_gram(A) @ V.T)[::-1], 0.0))
     lower = max(_tail(by_column, 1), _tail(values, 1))
     best = np.inf

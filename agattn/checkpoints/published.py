@@ -146,11 +146,11 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
             missing, or sizes do not fit.
 
     See Also:
-        :func:`agattn.dimension` of what is found; ``agattn dimension FILE.json`` in a shell.
+        :func:`agattn.dimension` of the model; ``agattn dimension FILE.json`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.from_config("examples/grouped-config.json")
-    >>> print(found)
+    >>> model = ag.from_config("examples/grouped-config.json")
+    >>> print(model)
     llama: 32 layers of attention of width 4096, 32 heads in 8 groups of rank 128
     """
     passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
@@ -292,7 +292,7 @@ class _Configuration:
         if "q_latent" in family.keys and not any(name in self.table for name in family.keys["q_latent"]):
             missing.append(f"{family.keys['q_latent'][0]} (null without a latent of queries)")
         if missing:
-            raise InputError(f"{shown(self.model)} lacks {', '.join(missing)}, which {family.name} has")
+            raise InputError(f"the configuration of {shown(self.model)} lacks {', '.join(missing)}; add it")
         width, heads, layers = (self.needed(role) for role in ("width", "heads", "layers"))
         if layers > MOST_LAYERS:
             raise InputError(f"there are {layers} layers; at most {MOST_LAYERS} are read")

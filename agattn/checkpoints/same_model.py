@@ -556,8 +556,8 @@ def equivalent(
         shell.
 
     >>> import agattn as ag
-    >>> one = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
-    >>> ag.equivalent(one, {"A": [[2, 4], [0, 2]], "V": [["1/2", "3/2"]]})
+    >>> first = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
+    >>> ag.equivalent(first, {"A": [[2, 4], [0, 2]], "V": [["1/2", "3/2"]]})
     equal (proved): A' = sA, V' = V/s with s = 2
     """
     if isinstance(w1, (str, Path, Transformer)) and isinstance(w2, (str, Path, Transformer)):
