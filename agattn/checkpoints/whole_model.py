@@ -31,7 +31,7 @@ from typing import Any, Literal
 import msgspec
 
 from agattn.calls import is_number, positive_integer, shown
-from agattn.checkpoints.families import ModelTable, Family, Switch, by_model, described
+from agattn.checkpoints.families import Family, ModelTable, Switch, by_model, described
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Positive, Result, key
 
