@@ -6,17 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import call
-from contract import (
-    CHANGELOG,
-    FILE,
-    HEAD,
-    Change,
-    Kept,
-    complaints,
-    contract,
-    read,
-    written,
-)
+from contract import CHANGELOG, FILE, HEAD, Change, Kept, complaints, contract, read, written
 
 from agattn.cli.main import cli
 from agattn.names import STATUSES

@@ -7,7 +7,7 @@ The tasks compute exact ranks at special points over ℤ: a point with another r
 >>> from agattn.verification.verify import verify
 >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
 >>> for verdict in verify(network, [claim.id for claim in CLAIMS[:5]], "native").verdicts:
-...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
+...     print(verdict.claim, verdict.status, verdict.strength, verdict.short)
 agattn.deep-zeros confirmed proved in part kinds: 12, zero: 4
 agattn.deep-not-closed confirmed proved not closed
 agattn.deep-boundary confirmed proved 21

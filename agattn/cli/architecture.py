@@ -14,7 +14,6 @@ from agattn.architectures.composition import check_depth
 from agattn.architectures.jet import Jet
 from agattn.architectures.model_file import read_model
 from agattn.calls import positive_integer
-from agattn.checkpoints.published import from_config
 from agattn.cli.kinds import InputFile
 from agattn.errors import InputError
 from agattn.files import parsed, read_text
@@ -106,7 +105,7 @@ _OF_CHECKPOINTS = {"heads": "Heads per layer, or H1,...,HL.  [default: config.js
 #: The lines of the help about an architecture, by the parameters that each is about.
 HELP: Mapping[tuple[str, ...], tuple[str, str]] = {
     ("words",): ("ARCH", "Sizes 3 2 2; model.toml, maps.py:NAME or config.json"),
-    ("d", "d_out", "a"): ("-d D -o D' -a A", "The sizes of a layer by name  [default of A: D]"),
+    ("d", "d_out", "a"): ("-d D -o D' -a A", "Input and output width, rank of KᵀQ  [default of A: D]"),
     ("t",): ("-t T", "Number of tokens  [default: 2, of a network 3]"),
     ("dims", "ranks"): ("--dims, --ranks", "Of a network: D0,...,DL and A1,...,AL"),
     ("heads",): ("--heads H", "Heads in every layer, or H1,...,HL  [default: 1]"),
@@ -190,6 +189,8 @@ class Architectures(NamedTuple):
                     raise click.UsageError(f"--{option} is for a configuration; leave --{option} out")
             described: Any = _model(name)
         else:
+            from agattn.checkpoints.published import from_config
+
             described = from_config(name, **configured(own))
             if not (self.published and own.get("jet") is None):
                 described = as_attention(described.network)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
 from agattn.checkpoints.checkpoints import read_weights
-from agattn.checkpoints.coefficients import of_files
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.cli.architecture import whole_number, whole_numbers
 from agattn.cli.generator import Input, Option, Reply, Writes
@@ -20,18 +19,13 @@ from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, EngineName, InputFile, O
 from agattn.cli.output import console, print_json, say_on_stderr, write_file
 from agattn.cli.weights import counts, read_tensor
 from agattn.engines.catalogue import able, engine_named
-from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
-from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.real_points import critical_points_near
-from agattn.geometry.dimension.contact import contact_spectrum
 from agattn.geometry.ideal.export import ENDINGS, export
-from agattn.geometry.ideal.invariants import compare, last_degree
-from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
 from agattn.limits import Limits, limited, log
-from agattn.reports.drawing import Drawable
 from agattn.sheet.terminal import print_folded, show
-from agattn.verification.strata_table import strata_table
+
+if TYPE_CHECKING:
+    from agattn.reports.drawing import Drawable
 
 
 def identifiability(
@@ -76,6 +70,8 @@ def strata(
     Args:
         output: write the table, or draw the closure order, which needs matplotlib.
     """
+    from agattn.verification.strata_table import strata_table
+
     table = strata_table(architecture, force=force)
     for picture in chosen(output, *DRAWINGS):
         from agattn.reports.hasse import HasseDiagram  # and networkx
@@ -116,11 +112,13 @@ def critical_points(
         output: write the result, or for d = 2 and d' = 1 draw the loss and its critical points on the surface
             of figure 1.
     """
+    from agattn.geometry.critical_points.real_points import critical_points_near
     from agattn.verification.critical_points import critical_points
 
     arrays = read_data(data, metric, samples)
     how: dict[str, Any] = {"metric": metric or "generic", "data": arrays, "samples": samples}
     if weights is None:
+        from agattn.geometry.critical_points.loss import loss
         from agattn.reports.loss import LossFigure
 
         _draw(output, given["seed"], lambda: LossFigure(loss(architecture, **how)))
@@ -144,9 +142,10 @@ def spectrum(architecture: Any, *, output: Annotated[Outputs, Writes(DRAWINGS)] 
         output: write the result, or draw the singular values for s = 1/2, 1/4, ..., in the digits of
             --digits, or 120, and in float64.
     """
-    known = contact_spectrum(architecture, **given)
+    from agattn.geometry.dimension.contact import contact_spectrum
     from agattn.reports.spectrum import bands
 
+    known = contact_spectrum(architecture, **given)
     _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
     return known
 
@@ -191,7 +190,7 @@ def rlct(
     names: str | None = None,
     progress: Any,
 ) -> Any:
-    """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
+    """Compute learning coefficients λ (real log canonical thresholds) and their m: exactly, or in bounds.
 
     For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
     for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
@@ -206,7 +205,8 @@ def rlct(
         softmax: take a softmax head in place of a lightning head.
         curve: with FILE: λ at every tolerance.
     """
-    from agattn.checkpoints.coefficients import rlct
+    from agattn.checkpoints.coefficients import of_files, rlct
+    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
 
     of_checkpoints = ("kv_heads", "match", "names")
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
@@ -222,7 +222,7 @@ def rlct(
         leave_out("is for weights in FILE", "tolerance", "curve", *of_checkpoints)
         return rlct(architecture, softmax=softmax)
     leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
-    leave_out("describes a network; give --dims and --ranks as well", "skip", "normalization")
+    leave_out("describes a network, and there are no --dims and --ranks", "skip", "normalization")
     which = {"kv_heads": kv_heads, "match": match, "names": names, **counts()}
     t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
     return of_files(files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, **which)
@@ -260,8 +260,7 @@ def ideal(
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
             d = 3 give --max-degree 8.
         coefficients: with --invariants: which families vanish at y, the compact coefficients in FILE.
-        stratum: equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn
-            strata.
+        stratum: equations of the closure of a stratum (rk V, rk A, rk [V; Aᵀ]) of one layer.
     """
     from agattn.verification.ideal import ideal
 
@@ -293,6 +292,8 @@ def ideal(
     compared = None
     if invariants:
         log.info("building the named invariants")
+        from agattn.geometry.ideal.invariants import compare, last_degree
+
         y = None if coefficients is None else read_tensor(coefficients)
         compared = compare(equations, last_degree(layer, max_degree), y)
     whole = _completeness(equations, engine, given) if complete else None
@@ -323,6 +324,7 @@ def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
     from agattn.engines.elimination import by_theorem, check_generators  # and all tasks
+    from agattn.engines.locate import candidates, locate
 
     memory = given["memory"]
     held = {"native": memory, "memory": Limits.memory if memory is None else memory}

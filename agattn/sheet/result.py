@@ -73,7 +73,6 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct, StructMeta, UnsetType, field
 
 from agattn.errors import InputError, needs, printable
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell, plain_cell
-from agattn.sheet.html import html
 from agattn.sheet.latex import booktabs, comma_separated, latex, tables_on_screen
 
 __all__ = [
@@ -273,6 +272,8 @@ class Described:
         return [name for name in super().__dir__() if name not in _HIDDEN and name[0] != "_"]
 
     def _repr_html_(self) -> str | None:
+        from agattn.sheet.html import html
+
         return html(self.sheet())
 
     def _repr_latex_(self) -> str | None:

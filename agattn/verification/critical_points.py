@@ -103,13 +103,11 @@ def critical_points(
         samples: the number of random samples.
         target: the N coordinates of the function that the loss is the distance to; random if not given.
         seed: of random samples and targets.
-        engine: ``"auto"``: natively where the numbers are proved so, else by the first engine installed;
-            ``"native"``: no engine at all; or ``"singular"``, ``"macaulay2"``, ``"msolve"``, which count for
-            the random loss of the seed.
-        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
-            for the smooth part alone.
+        engine: who counts; auto: natively where the numbers are proved so, else by the first engine
+            installed; native: no engine at all; one that is named counts for the random loss of the seed.
+        method: solve for the weights, in charts; or for y on the equations of M̄, for the smooth part alone.
         smooth: count on the smooth part alone, where the strata of singular points take too long.
-        real: find all real critical points, too, and prove each: with loss, index and weights. For d' = 1 and
+        real: find and prove all real critical points, too (loss, index, weights). For d' = 1 and
             d = 2 no engine is needed; otherwise msolve finds them. The numbers of complex points then come
             from the same computation, unless an engine, a characteristic or the equations are asked for.
         characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
@@ -129,10 +127,10 @@ def critical_points(
     >>> print(ag.critical_points(ag.SingleLayer(4, 1)))
     M(4,1,4), generic, general data: 35964 critical points, singular ones (1,1,1): 3772;
     (1,1,2): 100382 (proved)
-    >>> found = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
-    >>> print(found)
+    >>> points = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
+    >>> print(points)
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
-    >>> print(found.real[0].points[0])
+    >>> print(points.real[0].points[0])
     minimum on (1,2,2): loss 605.9446722 (proved)
     >>> ag.critical_points(ag.SingleLayer(2, 1), data=([[1, 2], [3, 4]], [[1, 2, 3]]))
     Traceback (most recent call last):

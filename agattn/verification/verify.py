@@ -116,7 +116,7 @@ def verify(
             tuple(work.troubles),
             work.engine_failed,
             time.monotonic() - started,
-            characteristic or 0,
+            characteristic,
             in_full=bool(claims),
         )
 

@@ -280,8 +280,8 @@ def train_architecture(
         :func:`agattn.critical_points_near`, :func:`agattn.rlct`; ``agattn train`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)
-    >>> [(run["outcome"], run["stratum"], run["singular"]) for run in found]
+    >>> runs = ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)
+    >>> [(run["outcome"], run["stratum"], run["singular"]) for run in runs]
     [('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True)]
     """
     names = ("scale", "decay", "time", "steps", "rate", "temperature")
@@ -326,8 +326,7 @@ def train(experiment: Experiment) -> Training:
 def start(architecture: Architecture, scale: float, seed: int) -> Array:
     """The weights at the start, of length D."""
     draw = np.random.default_rng([seed, 0])
-    theta: Array = scale * draw.standard_normal(architecture.parameters)
-    return theta
+    return scale * draw.standard_normal(architecture.parameters)
 
 
 # Paths ------------------------------------------------------------------------------------------------------

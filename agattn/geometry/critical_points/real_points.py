@@ -301,14 +301,14 @@ class CriticalEquations:
         return point, zero
 
     def hessian(self, zero: Zero) -> Any:
-        """The Hessian of half the loss in the coordinates of the chart at a critical point, in balls.
+        """The Hessian of the loss in the coordinates of the chart at a critical point, in balls.
 
-        Equations are derivatives of the loss divided by ``scales``; so at a zero their derivatives are, too.
+        Equations are derivatives of half the loss divided by ``scales``, and so at a zero their derivatives.
         """
         scales = evaluate(self.chart.scales, zero.point)
         rows = [[scale * x for x in row] for scale, row in zip(scales, zero.jacobian.tolist(), strict=True)]
         H = flint.arb_mat(rows)
-        return (H + H.transpose()) / 2
+        return H + H.transpose()
 
     def at(self, zero: list[Any], index: int | None, multiplicity: int = 1) -> RealCriticalPoint | None:
         """The critical point at a zero in balls; ``None`` where it is not proved to be in the stratum.
@@ -710,13 +710,11 @@ def _nearby(loss: Loss, given: Weights, point: RealCriticalPoint, rank: int) -> 
         excess = value_in_balls(loss, y) - point.loss
         weights = _scaled(min(point.weights, key=lambda w: _angle(w.A, given.A)), given.V)
         M = _slope(loss, 2 * (gram * best - linear), weights.V)
-        escapes, rate, direction = 0, 0.0, None
-        if rank < given.a:
+        escapes, rate, direction = (given.a - rank) * elimination(M, _BITS).rank, 0.0, None
+        if escapes:
             middle = np.array([[float(x.mid()) for x in row] for row in M.tolist()])
             left, sizes, right = np.linalg.svd(middle)
-            escapes = (given.a - rank) * elimination(M, _BITS).rank
-            if escapes:
-                rate, direction = float(sizes[0]), (left[:, 0], right[0])
+            rate, direction = float(sizes[0]), (left[:, 0], right[0])
         return NearbyCriticalPoint(
             point,
             weights,

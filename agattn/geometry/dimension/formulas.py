@@ -408,7 +408,7 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     for i, symmetric in zip(range(1, network.depth), symmetric_layers(network, widths), strict=False):
         d, e, h = *widths[i - 1 : i + 1], network.heads_by_layer[i - 1]
         t = 1 if symmetric else min(network.t, 2)
-        if h == 1 or not network.is_lightning or e <= min(d, h * min(network.value_rank or d, d)):
+        if not network.is_lightning or e <= min(d, h * min(network.value_rank or d, d)):
             result.append(e)
             continue
         layer = DeepNetwork((d, e), (network.ranks[i - 1],), t, heads=h, value_rank=network.value_rank)

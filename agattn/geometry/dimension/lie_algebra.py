@@ -284,11 +284,11 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
         :func:`agattn.dimension`, :func:`agattn.fiber`; ``agattn symmetries`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2))
-    >>> found
+    >>> algebra = ag.symmetries(ag.DeepNetwork((3, 1, 2), (2, 2), t=2))
+    >>> algebra
     M(3,1,2; 2,2), t = 2: 13 linear symmetries, sl(2) + sl(2) + sl(2) + center of dimension 4; orbits of
     dimension 10 (proved)
-    >>> for generator in found.new:
+    >>> for generator in algebra.new:
     ...     print(generator)
     K_2[1,·] → Q_2[2,·], K_2[2,·] → −Q_2[1,·]
     Q_2[1,·] → K_2[2,·], Q_2[2,·] → −K_2[1,·]

@@ -1023,10 +1023,7 @@ def _joined(layers: Sequence[Layer]) -> list[PlainLayer | Layer] | None:
 
 
 def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
-    """Pieces of matrices with powers between them; ``None`` if a power is at an end, or follows another.
-
-    A matrix between two powers is a product of two, through the smaller of the numbers of neurons.
-    """
+    """Pieces of matrices with powers between them; ``None`` if a power is at an end, or follows another."""
     pieces = list[PlainLayer]()
     for k, step in enumerate(steps):
         before, after = steps[k - 1 : k], steps[k + 1 : k + 2]
@@ -1036,8 +1033,6 @@ def _perceptrons(steps: Sequence[int | Power]) -> list[PlainLayer] | None:
             neurons, rows = before[0], after[0]
             if isinstance(neurons, Power):
                 return None
-            if any(isinstance(following, Power) for following in steps[k + 2 : k + 3]):
-                rows = min(rows, neurons)
             pieces.append(PlainLayer(rows, neurons=neurons, degree=step.degree))
         elif not (before and isinstance(before[0], Power)) and not (after and isinstance(after[0], Power)):
             pieces.append(PlainLayer(step))

@@ -390,8 +390,7 @@ def identifiability(
     Args:
         architecture: any polynomial one, such as a lightning layer, a network of layers, a polynomial map; or
             a softmax network of at most three layers without skip connections, which is decided by its jet.
-        functions: further functions of the arrays, each as text such as ``"K_1^T Q_1"``; the grammar is that
-            of :mod:`agattn.architectures.functions`.
+        functions: further functions of the arrays, such as ``K_1^T Q_1``, ``K_1[2]`` or ``sum_i K^T Q[i]``.
         at: given weights, an array for each parameter, in place of general ones.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
         force: attempt architectures and functions beyond the limits on sizes.
@@ -460,10 +459,10 @@ def identifiability(
 
 
 def _refuse_parameters(architecture: Architecture, by_symmetries: bool = True) -> None:
-    instead = f", and for {MOST_BY_SYMMETRIES} where the known symmetries are all of the general fiber"
+    instead = f", or {MOST_BY_SYMMETRIES} where the known symmetries are all of the general fiber"
     refuse(
-        f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
-        f" for at most {MOST_PARAMETERS}{instead if by_symmetries else ' at given weights'}"
+        f"{architecture.name} has {architecture.parameters} parameters; the limit"
+        f" is {MOST_PARAMETERS}{instead if by_symmetries else ' at given weights'}"
     )
 
 

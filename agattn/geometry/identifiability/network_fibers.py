@@ -530,8 +530,8 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     """The fiber of a softmax network: what keeps M_1, ..., M_s and L, if s is the first collapsed layer."""
     if not isinstance(network, DeepNetwork) or not is_covered(network, "softmax"):
         raise InputError(
-            f"{network} is normalized; fibers are known for softmax with one head in each layer, any values"
-            " and no skip connections, and for polynomials, such as its jets: "
+            f"{network} is normalized; agattn finds fibers of softmax networks with one head in each layer,"
+            " and no skip connections or value rank; otherwise ask about a jet: give "
             f"{worded('--jet N', 'ag.Jet(network, N)')}"
         )
     if network.depth > MOST_LAYERS:

@@ -731,12 +731,11 @@ class Fiber(Result, name="fiber", eq=False):
     def _lines(self) -> list[str]:
         """What a terminal says of the fiber through weights, below the case."""
         lines = [f"  {c.name}: {c.parametrization}; dim {c.dimension}" for c in self.components]
-        gauge = " with the gauge" * (self.dimension_with_keys is not None)
         margins = ["" if x.margin is None else f" (margin {x.margin:.3g})" for x in self.ranks.values()]
         ranks = zip(("V", "A", "[V; Aᵀ]"), self.ranks.values(), margins, strict=True)
         decided = ", ".join(f"rk {name} = {x.rank}{margin}" for name, x, margin in ranks)
         stored = "" if self.dtype == "exact" else f"stored as {self.dtype}; tolerance {self.tolerance:.2g}"
-        return [*lines, self._dimensions + gauge, *filter(None, (decided, stored, self.unsafe))]
+        return [*lines, self._dimensions, *filter(None, (decided, stored, self.unsafe))]
 
     def canonical(self) -> Weights:
         """The canonical representative, zeros for the zero function.

@@ -310,8 +310,8 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
         singularities`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
-    >>> found["rk M_1 = 1"]
+    >>> kinds = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
+    >>> kinds["rk M_1 = 1"]
     rk M_1 = 1: differential of rank 19 of 22, tangent space of dimension 29 or more: singular (proved)
     >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
     rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)

@@ -102,10 +102,6 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
         if is_other and in_tangent_cone(A, layer.alpha, split(vector)[0]):
             how = "a kernel vector of dφ in the tangent cone besides (A, −V)"
             return Criticality(True, len(kernel), split(vector), how)
-    if layer.alpha == proved_rank(rational_matrix(A, d)):
-        # Here the cone is the subspace of directions with vanishing compression, searched above.
-        how = "only (A, −V) is in the kernel of dφ and tangent to {rk ≤ a}"
-        return Criticality(False, len(kernel), None, how)
     return Criticality(None, len(kernel), None, "no kernel vector found in the tangent cone, none excluded")
 
 

@@ -184,12 +184,8 @@ def test_weights_can_be_critical_where_their_function_is_not(a):
 
 def negated(L):
     """−L, whose negative eigenvalues are the positive ones of L."""
-    return replace(
-        L,
-        block=tuple(tuple(-x for x in row) for row in L.block),
-        linear=tuple(-x for x in L.linear),
-        constant=-L.constant,
-    )
+    block, linear = tuple(tuple(-x for x in row) for row in L.block), tuple(-x for x in L.linear)
+    return replace(L, block=block, linear=linear, constant=-L.constant)
 
 
 @pytest.mark.parametrize("rows", [1, 3])
