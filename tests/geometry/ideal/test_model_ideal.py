@@ -16,12 +16,12 @@ import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal import implicitization, weight_spaces
+from agattn.geometry.ideal import implicitization, multigrading, weight_spaces
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.ideal.implicitization import Implicitization
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
-from agattn.geometry.ideal.multigrading import MapArrays
+from agattn.geometry.ideal.multigrading import MapArrays, pivot_columns, pivots_and_rest
 from agattn.geometry.ideal.weight_spaces import modules_by_weights
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients
@@ -449,3 +449,30 @@ def test_values_modulo_a_prime_that_divides_a_denominator_are_none():
     for function in (f.values, lambda theta, p: f.jacobian(theta[:, 0], p)):
         with pytest.raises(ZeroDivisionError, match="101 divides a denominator"):
             function(theta, 101)
+
+
+@given(st.lists(st.lists(st.integers(0, 6), min_size=5, max_size=5), max_size=6))
+def test_pivots_of_small_and_of_large_matrices(rows):
+    """By FLINT and by blocks; the other columns are the combinations of the pivots that are told."""
+    matrix, found = np.array(rows, dtype=np.int64).reshape(-1, 5), []
+    for small in (20_000, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(multigrading, "_SMALL", small)
+            pivots, rest, combinations = pivots_and_rest(matrix, 7)
+            assert pivot_columns(matrix, 7).tolist() == pivots.tolist()
+        assert ((matrix[:, pivots] @ combinations.T - matrix[:, rest]) % 7 == 0).all()
+        found.append((pivots.tolist(), rest.tolist(), combinations.tolist()))
+    assert found[0] == found[1]
+
+
+def test_exchanges_along_few_axes_come_first_and_end_at_the_limit(monkeypatch):
+    f = MapArrays(coefficient_map(ag.PolynomialMap(lambda A, b: A @ b, {"A": (2, 3), "b": 3})))
+    rows = np.concatenate(list(f._exchanges())).tolist()
+    assert rows == [
+        [3, 4, 5, 0, 1, 2, 6, 7, 8],
+        [1, 0, 2, 4, 3, 5, 6, 7, 8], [0, 2, 1, 3, 5, 4, 6, 7, 8],
+        [0, 1, 2, 3, 4, 5, 7, 6, 8], [0, 1, 2, 3, 4, 5, 6, 8, 7],
+        [1, 0, 2, 4, 3, 5, 7, 6, 8], [0, 2, 1, 3, 5, 4, 6, 8, 7],
+    ]  # fmt: skip
+    monkeypatch.setattr(multigrading, "_MOST_EXCHANGES", 4)
+    assert np.concatenate(list(f._exchanges())).tolist() == rows[:3]
