@@ -263,7 +263,7 @@ def test_heads_of_a_file_without_numbers_are_of_layer_0(tmp_path):
     np.savez(tmp_path / "w.npz", A=A, V=V)
     heads = list(Checkpoint(WeightFile([tmp_path / "w.npz"])))
     assert [(head.layer, head.head) for head in heads] == [(0, 0), (0, 1)]
-    assert all((head.K.T @ head.Q == A[n]).all() and (head.V == V[n]).all() for n, head in enumerate(heads))
+    assert all((A[n] == head.K.T @ head.Q).all() and (V[n] == head.V).all() for n, head in enumerate(heads))
 
 
 def test_two_models_in_one_file(tmp_path):
