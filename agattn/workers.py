@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent import futures  # which imports an executor when it is first used
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,7 +31,7 @@ def processes(number: int) -> Iterator[Callable[..., list[Any]]]:
     [16, 9]
     """
     others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(number, initializer=_begin) as executor:
+    with futures.ProcessPoolExecutor(number, initializer=_begin) as executor:
 
         def run(do: Callable[..., Any], *arguments: Iterable[Any]) -> list[Any]:
             # The executor's own map cancels what waits, and the executor then fails where its processes die.
@@ -72,7 +72,7 @@ def threads(are_worth_it: bool = True) -> Iterator[Callable[..., list[Any]]]:
     if number == 1:
         yield lambda do, *arguments: list(map(do, *arguments))
         return
-    with ThreadPoolExecutor(number) as executor:
+    with futures.ThreadPoolExecutor(number) as executor:
         yield lambda do, *arguments: list(executor.map(do, *arguments))
 
 

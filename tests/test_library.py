@@ -175,13 +175,8 @@ def test_arguments_are_checked_by_their_names(name):
     fits, words = library._MUST_BE[name]
     verb = next(verb for verb in VERBS if name in _by_name(verb))
     default = _signature(verb).parameters[name].default
-    first = {
-        "equivalent": (W, W),
-        "classify": (W,),
-        "rank": ([[1]],),
-        "study": ("a = 1\n",),
-        "read": ("x.m2", SMALL),
-    }.get(verb, (SMALL, "implicit-ideal", W))
+    own = {"equivalent": (W, W), "classify": (W,), "rank": ([[1]],), "study": ("a = 1\n",)}
+    first = (own | {"read": ("x.m2", SMALL)}).get(verb, (SMALL, "implicit-ideal", W))
     parameters = _signature(verb).parameters.values()
     count = sum(one.default is one.empty for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD)
     assert default is None or fits(default)

@@ -32,6 +32,7 @@ from agattn.algebra.matrices import BallMatrix, ExactMatrix, exact_radius, read_
 from agattn.algebra.matrix_io import load_matrix
 from agattn.algebra.residues import (
     PRIME_BITS,
+    WORD_BITS,
     Minor,
     Residues,
     RowSpace,
@@ -257,8 +258,8 @@ def rank_of(matrix: Any, method: str = "auto", *, precision: int = 128, radius: 
     """The rank of a real matrix, and how it is known.
 
     Args:
-        matrix: rows of integers, rationals, decimals in text or floats; an array; anything else that
-            :func:`rank` reads; or the path of a file, .npy, .npz, .csv, .mtx or .json.
+        matrix: rows of integers, rationals, decimals in text or floats; an array, dense or sparse, or a
+            matrix of mpmath, sympy or FLINT; or the path of a file, .npy, .npz, .csv, .mtx or .json.
         method: ``"rational"``, ``"modular"``, ``"ball"``, ``"mpmath"``, or ``"auto"``.
         precision: bits to start from, for balls and mpmath.
         radius: how far each inexact entry may be from the number written; by default half a unit of the last
@@ -438,16 +439,18 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     """The largest rank at several random points, each modulo its own prime, until the upper bound is met."""
     tried: list[RankPoint] = []
     errors: list[float] = []
+    # With small primes a product is one of BLAS, and not two. What one point leaves open, others settle.
+    bits = WORD_BITS if points == 1 and rows.upper_bound > ROWS_AT_A_TIME else PRIME_BITS
     for trial in range(points):
-        point = _at_point(rows, [limits().seed, trial])
+        point = _at_point(rows, [limits().seed, trial], bits)
         tried.append(point)
         if point.rank == rows.upper_bound:
             break
         # A minor of size n that is not zero vanishes at the point if the prime divides all its coefficients,
         # or with at most this chance (Schwartz and Zippel).
         n = point.rank + 1
-        zero = float(min(Fraction(1), Fraction(rows.degree * n, 2 ** (PRIME_BITS - 1))))
-        errors.append(min(1.0, zero + chance_of_dividing(n * (log2(n) + rows.size()))))
+        zero = float(min(Fraction(1), Fraction(rows.degree * n, 2 ** (bits - 1))))
+        errors.append(min(1.0, zero + chance_of_dividing(n * (log2(n) + rows.size()), bits)))
     r, shape = max(point.rank for point in tried), (tried[-1].rows, tried[-1].columns)
     if r == rows.upper_bound:
         evidence, reason, error = Evidence.PROVED, rows.reason, 0.0
@@ -458,15 +461,15 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     return RankResult(*bounds, reason=reason, error=error, points=tuple(tried))
 
 
-def _at_point(rows: RandomRows, seed: list[int]) -> RankPoint:
-    """The rank at a random point modulo a random prime.
+def _at_point(rows: RandomRows, seed: list[int], bits: int) -> RankPoint:
+    """The rank at a random point modulo a random prime of so many bits.
 
     Rows are added until the rank is the upper bound, or until rows twice as many as the rank, and at least
     ten more, have not raised it.
     """
     assert rows.modulo is not None
     generator = np.random.default_rng(seed)
-    p = random_prime(generator)
+    p = random_prime(generator, bits)
     columns, draw = rows.modulo(p, generator)
     space, seen = RowSpace(columns, p), 0
     if columns <= _MANY_COLUMNS * rows.upper_bound:

@@ -73,8 +73,7 @@ class Entry:
     @property
     def result(self) -> dict[str, Any]:
         """What came out; nothing where there was an error."""
-        result: dict[str, Any] = self.line.get("result", {})
-        return result
+        return self.line.get("result", {})
 
     @property
     def claims(self) -> dict[str, dict[str, Any]]:

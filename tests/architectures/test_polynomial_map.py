@@ -13,9 +13,9 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures.polynomial_map import numbers_held
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.formulas import capacity_bound
 from agattn.geometry.dimension.jacobian import jacobian_rows
+from agattn.geometry.dimension.lie_algebra import leaves_unchanged
 
 P = 1073741789
 
@@ -59,10 +59,8 @@ def test_values_are_those_of_numpy():
     ring = PolynomialRing([Variable("x", (i,)) for i in (1, 2, 3, 4)])
     symbols = np.array(ring.gens, dtype=object).reshape(1, 2, 2)
     half = ag.PolynomialMap(lambda b, X: 0.5 * b @ X, {"b": 2}, (2, 2))  # 0.5 is exact, and so is the result
-    assert (
-        half.evaluate(RingArithmetic(), {"b": np.array([1, 4])}, X)[0, 0, 0]
-        == (X[0, 0, 0] + 4 * X[0, 1, 0]) / 2
-    )
+    found = half.evaluate(RingArithmetic(), {"b": np.array([1, 4])}, X)
+    assert found[0, 0, 0] == (X[0, 0, 0] + 4 * X[0, 1, 0]) / 2
     out = network.evaluate(RingArithmetic(), weights, symbols)[0, 1, 0]
     assert len(out.terms) == 2  # (1ᵀA) X's last column
 

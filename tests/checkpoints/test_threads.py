@@ -11,7 +11,6 @@ from agattn.checkpoints import threads as module
 from agattn.checkpoints.array_checks import Checks
 from agattn.checkpoints.same_model import compare_models
 from agattn.checkpoints.threads import spread, threads
-from agattn.errors import InputError
 from agattn.limits import limited
 from agattn.workers import processors
 from tests.checkpoints.copies import FAMILIES, mistaken_copy, symmetric_copy, transformer
@@ -67,7 +66,7 @@ def test_comparisons_are_the_same_in_whichever_order_pieces_come():
         checks = Checks()
         for n in order:
             at = slice(n, n + 1)
-            checks.add((0, "U"), "neuron", expected[at], actual[at], np.full(1, 1.0), n)
+            checks.add(0, "U", "neuron", expected[at], actual[at], np.full(1, 1.0), n)
         (check,) = checks.all.values()
         every.append(check._replace(expected=None, actual=None))
     assert every[0] == every[1] and every[0].misfits > 1
@@ -125,8 +124,3 @@ def test_more_workers_than_memory_are_told_and_not_used(tmp_path, monkeypatch):
     assert ended.err.splitlines() == [
         "3 workers need up to 768 MiB of memory, and 640 MiB are free; 2 are used"
     ]
-
-
-def test_no_worker_is_refused():
-    with pytest.raises(InputError, match="0 workers do nothing; give 1 or more, or leave workers out"):
-        limited(workers=0).__enter__()

@@ -8,8 +8,9 @@ import pytest
 from command_line import document
 
 import agattn as ag
-from agattn.checkpoints.published import LayerKind, Published
+from agattn.checkpoints.published import Published
 from agattn.checkpoints.transformers import _groups, transformer_dimension
+from agattn.checkpoints.whole_model import LayerKind
 from agattn.geometry.dimension.dimension import dimension
 
 

@@ -359,7 +359,7 @@ def test_a_wrong_theorem_is_refuted_at_a_point(monkeypatch, claim, said):
 def test_the_claims_share_one_computation():
     assert {claim.tasks for claim in deep_singular_points.CLAIMS[3:5]} == {(deep_singular_points.POINTS,)}
     report = verify(wide(3, 1, 2, 2), IDS, "native")
-    assert [v.known for v in report.verdicts] == ["proved in part"] * 2
+    assert [v.strength for v in report.verdicts] == ["proved in part"] * 2
     assert {v.computed["points"] for v in report.verdicts} == {22}
 
 

@@ -8,7 +8,7 @@ import pytest
 from agattn.architectures import SingleLayer
 from agattn.engines.run import run
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
-from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.identifiability.weights import preimages
 from agattn.geometry.sections.real_points import outside, pieces_of_line
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.strata import stratum_of

@@ -334,10 +334,8 @@ def network_bound(network: DeepNetwork, scores: int | None = None) -> Bound:
     if network.skip:
         return Bound(total, "the dimensions of the layers, added up")
     total -= sum(e * r for e, r in zip(widths[1:-1], _independent_coordinates(network, widths), strict=True))
-    counted = Bound(
-        total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
-    )
-    return least(counted, _all_coefficients(network))
+    text = f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
+    return least(Bound(total, text), _all_coefficients(network))
 
 
 def seen_scores(network: DeepNetwork, order: int) -> int:
@@ -425,9 +423,8 @@ def _linear_bound(network: DeepNetwork) -> Bound:
     if network.skip:
         r = min(dims[0], sum(ranks))
         return Bound(r * (2 * dims[0] - r), "one token: the network is linear, 1 plus a matrix of this rank")
-    return Bound(
-        _of_rank(min(ranks), dims[0], dims[-1]), "one token: a normalized network is linear of this rank"
-    )
+    value = _of_rank(min(ranks), dims[0], dims[-1])
+    return Bound(value, "one token: a normalized network is linear of this rank")
 
 
 # --- networks of any layers ---

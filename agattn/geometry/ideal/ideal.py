@@ -250,7 +250,7 @@ class IdealByDegree(Described, Sequence[Equation]):
 
     def _piece(self, n: int) -> DegreePiece:
         if not 1 <= n <= self.max_degree:
-            raise InputError(f"degree {n} was not computed; this ideal is known to degree {self.max_degree}")
+            raise InputError(f"degree {n} was not computed, as max_degree was {self.max_degree}")
         return self.degrees[n - 1]
 
     def __iter__(self) -> Iterator[Equation]:
@@ -497,7 +497,7 @@ class Ideal(IdealByDegree, Result, name="ideal", eq=False):
         if modules:
             yield LEGEND[self.layer.letter]
         for module in modules:
-            lines = [f"degree {module.degree}, {module.dimension} equations {module}"]
+            lines = [f"degree {module.degree}, dimension {module.dimension}: {module}"]
             lines += [f"  {module.name}"] if module.name else []
             if self.layer.d_out == 1 and self.layer.has_orbits:
                 lines.append(f"  named invariants: {module.family or 'none'}")
