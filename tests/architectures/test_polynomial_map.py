@@ -101,9 +101,9 @@ def test_degrees_in_the_input(function, degrees):
 @pytest.mark.parametrize(
     "function",
     [
-        lambda A, X: [A, A[0]], lambda A, X: None, lambda A, X: A / X, lambda A, X: A / 0, lambda A, X: 1 / X,
-        lambda A, X: A**-1, lambda A, X: A ** Fraction(1, 2), lambda A, X: A.sum(axis=2), lambda A, X: "A",
-        lambda A, X: len(A[0, 0]), lambda A, X: np.array([A[0, 0]]), lambda A, X: A[A > 0],
+        lambda A, X: [A[0], X[0, :1]], lambda A, X: None, lambda A, X: A / X, lambda A, X: A / 0,
+        lambda A, X: 1 / X, lambda A, X: A**-1, lambda A, X: A ** Fraction(1, 2), lambda A, X: A.sum(axis=2),
+        lambda A, X: "A", lambda A, X: len(A[0, 0]), lambda A, X: np.array([A[0, 0]]), lambda A, X: A[A > 0],
         lambda A, X: A[0.5], lambda A, X: np.exp(A), lambda A, X: np.sort(A), lambda A, X: A % 2,
         lambda A, X: A.max(),
     ],

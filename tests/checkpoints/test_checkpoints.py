@@ -258,6 +258,14 @@ def test_weights_are_chosen_by_layer_and_head(tmp_path):
             read_weights(WeightFile([tmp_path / "w.npz"]), **given)
 
 
+def test_heads_of_a_file_without_numbers_are_of_layer_0(tmp_path):
+    A, V = np.random.default_rng(0).standard_normal((2, 2, D, D))
+    np.savez(tmp_path / "w.npz", A=A, V=V)
+    heads = list(Checkpoint(WeightFile([tmp_path / "w.npz"])))
+    assert [(head.layer, head.head) for head in heads] == [(0, 0), (0, 1)]
+    assert all((A[n] == head.K.T @ head.Q).all() and (V[n] == head.V).all() for n, head in enumerate(heads))
+
+
 def test_two_models_in_one_file(tmp_path):
     tensors, (K, _, _) = llama(tmp_path)
     tensors |= {name.replace("model.", "vision."): M * 2 for name, M in tensors.items()}

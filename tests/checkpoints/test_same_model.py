@@ -86,6 +86,16 @@ def test_a_value_bias_that_was_not_rotated():
     assert "value bias of group" in text and "the bias is that of A, not rotated" in text
 
 
+@pytest.mark.parametrize(
+    ("factor", "word", "status"), [(1.01, "the same", 0), (1.1, "undecided", 3), (1.5, "different", 1)]
+)
+def test_what_rounding_may_explain_is_undecided(factor, word, status):
+    model = transformer("llama", np.random.default_rng(5), "bfloat16")
+    result = compare_models(model, with_outputs(model, 1, {0: factor}))
+    assert (result.word, result.status) == (word, status)
+    assert ("of what rounding explains" in result.reason) == (status == 3)
+
+
 def test_the_document_and_the_screen():
     rng = np.random.default_rng(6)
     model = transformer("llama", rng)

@@ -553,8 +553,10 @@ def counts_by_elimination(loss: Loss, smooth: bool = False) -> CriticalPoints | 
     ``None`` elsewhere, for a loss that is no distance or whose b is 0, and where there are infinitely many.
 
     >>> from agattn.geometry.critical_points.loss import loss
-    >>> print(counts_by_elimination(loss(SingleLayer(2, 1), "gaussian")))
+    >>> print(found := counts_by_elimination(loss(SingleLayer(2, 1), "gaussian")))
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
+    >>> found.to_dict()["fields"], found.method
+    (['QQ'], 'elimination')
     """
     layer, parts = loss.layer, {}
     one_parameter = (layer.d, layer.d_out) == (2, 1) and layer.has_orbits

@@ -220,6 +220,7 @@ def test_softmax_sees_all_of_a_and_v() -> None:
     assert [str(least.stratum) for least in table.least] == [
         "(0,0,0)", "(1,0,1)", "(1,1,1)", "(1,1,2)", "(1,2,2)",
     ]  # fmt: skip
+    assert learning_coefficients(SingleLayer(2, 1)).summary().endswith("4 strata, λ from 1 to 5/2 (proved)")
 
 
 def test_ranks_that_nothing_has() -> None:
@@ -291,3 +292,9 @@ def test_the_functions_of_a_normal_form_are_all_coefficients() -> None:
     layer = SingleLayer(2, 2, 2)
     form = normal_form(layer, Stratum(1, 1, 2), 1, 1)
     assert len(form.functions) == layer.ambient_dimension and not any(f.constant for f in form.functions)
+
+
+@pytest.mark.parametrize(("ranks", "sees_v"), [((1, 0, 1), False), ((1, 1, 2), True)])
+def test_where_only_a_is_0_the_ideal_is_that_of_a(ranks: tuple[int, int, int], sees_v: bool) -> None:
+    form = normal_form(SingleLayer(2, 1, 2), Stratum(*ranks), 1, 1)
+    assert any(form.variables[n].letter == "W" for n in form.free) == sees_v
