@@ -83,17 +83,17 @@ class Layout(msgspec.Struct, frozen=True):
         return {"fused": self.fused} if self.fused else {"q": self.q, "k": self.k, "v": self.v}
 
 
-class Described(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TableEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a table says of models, which are named by their ``model_type``."""
 
     name: str
     models: tuple[str, ...]
 
 
-S = TypeVar("S", bound=Described)
+S = TypeVar("S", bound=TableEntry)
 
 
-class Family(Described, frozen=True):
+class Family(TableEntry, frozen=True):
     """What ``families.toml`` says of a family."""
 
     keys: dict[str, tuple[str, ...]]  #: by role
@@ -129,7 +129,7 @@ class Family(Described, frozen=True):
         return "".join(letters for letters, switch in self.biases.items() if switch.of(table))
 
 
-class Storage(Described, frozen=True):
+class Storage(TableEntry, frozen=True):
     """How a model is stored that is read as a whole, as ``families.toml`` says it."""
 
     facts: dict[str, Any]

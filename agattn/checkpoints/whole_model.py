@@ -31,12 +31,12 @@ from typing import Any, Literal
 import msgspec
 
 from agattn.calls import is_number, positive_integer, shown
-from agattn.checkpoints.families import Described, Family, Switch, by_model, described
+from agattn.checkpoints.families import Family, Switch, TableEntry, by_model, described
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Positive, Result, key
 
 
-class Model(Described, frozen=True):
+class Model(TableEntry, frozen=True):
     """What ``whole_models.toml`` says of models of some types, which explains the words."""
 
     activation: str = "silu"
