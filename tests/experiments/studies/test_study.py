@@ -296,10 +296,8 @@ def test_lines_come_in_the_order_of_the_jobs(order):
     finished = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("agattn.experiments.studies.study._here", shuffled)
-        lines = study(
-            [job(1, d_out) for d_out in range(1, 6)],
-            finished=lambda line: finished.append(line["architecture"]["d_out"] - 1),
-        )
+        jobs = [job(1, d_out) for d_out in range(1, 6)]
+        lines = study(jobs, finished=lambda line: finished.append(line["architecture"]["d_out"] - 1))
         assert [line["architecture"]["d_out"] for line in lines] == [1, 2, 3, 4, 5]
     assert finished == list(order)
 
