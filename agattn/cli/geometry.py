@@ -21,6 +21,7 @@ from agattn.cli.weights import counts, read_tensor
 from agattn.engines.catalogue import able, engine_named
 from agattn.errors import InputError
 from agattn.geometry.ideal.export import ENDINGS, export
+from agattn.geometry.ideal.invariants import compare, last_degree
 from agattn.limits import Limits, limited, log
 from agattn.sheet.terminal import print_folded, show
 
@@ -292,8 +293,6 @@ def ideal(
     compared = None
     if invariants:
         log.info("building the named invariants")
-        from agattn.geometry.ideal.invariants import compare, last_degree
-
         y = None if coefficients is None else read_tensor(coefficients)
         compared = compare(equations, last_degree(layer, max_degree), y)
     whole = _completeness(equations, engine, given) if complete else None
