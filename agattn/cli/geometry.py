@@ -297,7 +297,7 @@ def ideal(
         compared = compare(equations, last_degree(layer, max_degree), y)
     whole = _completeness(equations, engine, given) if complete else None
     if layer is not None and stratum is None:
-        from agattn.engines.elimination import examined  # and all tasks
+        from agattn.engines.elimination import examined
 
         equations = examined(equations, compared, whole)
     for path, text in texts.items():
@@ -322,7 +322,7 @@ def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
 
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
-    from agattn.engines.elimination import by_theorem, check_generators  # and all tasks
+    from agattn.engines.elimination import by_theorem, check_generators
     from agattn.engines.locate import candidates, locate
 
     memory = given["memory"]

@@ -91,7 +91,7 @@ def ideal(
         raise InputError(f"workers={workers} is for the equations of one layer, found natively; leave it out")
     if not native:
         with limited(**({} if memory is None else {"memory": memory})):
-            from agattn.engines.elimination import eliminate  # and all tasks
+            from agattn.engines.elimination import eliminate
             from agattn.engines.locate import locate
 
             return eliminate(layer, max_degree, locate(engine_named(engine)), characteristic=characteristic)
@@ -146,7 +146,7 @@ def degree(architecture: Architecture, engine: str = "native", *, characteristic
     M(3,1,3): degree 45 (proved)
     """
     if engine_name(engine, ("native", *ENGINES)) != "native":
-        from agattn.engines.elimination import eliminate  # and all tasks
+        from agattn.engines.elimination import eliminate
         from agattn.engines.locate import locate
 
         found = eliminate(architecture, 1, locate(engine_named(engine)), characteristic=characteristic)
