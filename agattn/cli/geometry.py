@@ -21,6 +21,7 @@ from agattn.cli.weights import counts, read_tensor
 from agattn.engines.catalogue import able, engine_named
 from agattn.errors import InputError
 from agattn.geometry.ideal.export import ENDINGS, export
+from agattn.geometry.ideal.invariants import compare, last_degree
 from agattn.limits import Limits, limited, log
 from agattn.sheet.terminal import print_folded, show
 
@@ -290,13 +291,11 @@ def ideal(
     compared = None
     if invariants:
         log.info("building the named invariants")
-        from agattn.geometry.ideal.invariants import compare, last_degree
-
         y = None if coefficients is None else read_tensor(coefficients)
         compared = compare(equations, last_degree(layer, max_degree), y)
     whole = _completeness(equations, engine, given) if complete else None
     if layer is not None and stratum is None:
-        from agattn.engines.elimination import examined  # and all tasks
+        from agattn.engines.elimination import examined
 
         equations = examined(equations, compared, whole)
     for path, text in texts.items():
@@ -323,7 +322,7 @@ def _refuse_idle(is_model: bool, complete: bool, unwritten: bool, engine: str | 
 
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
-    from agattn.engines.elimination import by_theorem, check_generators  # and all tasks
+    from agattn.engines.elimination import by_theorem, check_generators
     from agattn.engines.locate import candidates, locate
 
     memory = given["memory"]

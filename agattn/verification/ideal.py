@@ -16,8 +16,6 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer, one_layer
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
-from agattn.engines.elimination import eliminate
-from agattn.engines.locate import locate
 from agattn.engines.reading import READERS, read_printed, script_words, written_by
 from agattn.engines.transcript import BEGIN, check_complete
 from agattn.engines.transcript import read as read_block
@@ -35,7 +33,6 @@ from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import limited, limits, log, takes
 from agattn.sheet.data import Note, Sheet
 from agattn.sheet.result import Count, Key, Result, Written
-from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer, degree_of_closure, native_facts
 from agattn.systems.problem import Answer, Problem
 
@@ -94,6 +91,9 @@ def ideal(
         raise InputError(f"workers={workers} is for the equations of one layer, found natively; leave it out")
     if not native:
         with limited(**({} if memory is None else {"memory": memory})):
+            from agattn.engines.elimination import eliminate
+            from agattn.engines.locate import locate
+
             return eliminate(layer, max_degree, locate(engine_named(engine)), characteristic=characteristic)
     with limited(native=memory):
         if stratum is not None:
@@ -146,6 +146,9 @@ def degree(architecture: Architecture, engine: str = "native", *, characteristic
     M(3,1,3): degree 45 (proved)
     """
     if engine_name(engine, ("native", *ENGINES)) != "native":
+        from agattn.engines.elimination import eliminate
+        from agattn.engines.locate import locate
+
         found = eliminate(architecture, 1, locate(engine_named(engine)), characteristic=characteristic)
         assert found.degree is not None  # every elimination finds the degree
         return Degree(architecture, found.degree, found.degrees[0].evidence, f"elimination by {engine}")
@@ -332,6 +335,8 @@ def _answer(text: str, architecture: Architecture, path: Path) -> tuple[Problem,
             f"{path} does not say what it answers: expected the line 'agattn emit TASK ...' that a script "
             f"prints, or an ideal in a file that ends in {', '.join(READERS)}"
         )
+    from agattn.systems.catalogue import build  # and all tasks
+
     problem = build(task, architecture)
     if blocks:
         return problem, read_block(text, problem)
