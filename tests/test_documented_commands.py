@@ -155,7 +155,7 @@ def results_of_example():
     with tempfile.TemporaryDirectory() as folder:
         grid = Path(folder, "grid.toml")
         grid.write_text(example(), encoding="utf-8")
-        ended = call("study", grid, "--no-cache", "--workers", "0", "--json")
+        ended = call("study", grid, "--no-cache", "--workers", "1", "--json")
     assert ended.out, ended
     return ended.out
 

@@ -22,18 +22,20 @@ array([[0., 3.],
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, isfinite, isqrt, log
+from math import gcd, inf, isfinite, isqrt, log
 from typing import Any, TypeAlias
 
 import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from agattn.workers import threads
+from agattn.workers import spread, threads
 
 Residues: TypeAlias = NDArray[np.float64]
 
@@ -167,8 +169,10 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
         result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p, chunk)
 
     # What is done to a few columns stays in the processor's cache, and is nobody else's.
-    with threads(c.size * a.shape[-1] >= _LONG) as run:
-        run(fill, range(0, n, width))
+    is_long = c.size * a.shape[-1] >= _LONG and os.environ.get("OPENBLAS_NUM_THREADS") == "1"
+    with threads(inf) if is_long else nullcontext():  # unless BLAS has threads of its own
+        for _ in spread(fill, range(0, n, width)):
+            pass
     return result
 
 

@@ -27,12 +27,13 @@ from agattn.calls import refuse_unless, shown
 from agattn.checkpoints.checkpoints import refuse_quantized
 from agattn.checkpoints.configuration import Configuration, refuse_keys, whole_of
 from agattn.checkpoints.families import common, families
+from agattn.checkpoints.folding import SECONDS
 from agattn.checkpoints.published import from_config
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows
-from agattn.checkpoints.threads import SECONDS, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text
+from agattn.workers import threads
 
 #: The parts of a block whose biases the letters of families say.
 _LETTERS = {"q": "Q", "k": "K", "v": "P", "o": "O"}

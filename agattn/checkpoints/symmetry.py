@@ -25,7 +25,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.folding import FoldedBlock, norms, pieces
-from agattn.checkpoints.threads import spread
+from agattn.workers import spread
 
 #: Tokens that are enough to find the basis, as a multiple of the width.
 TOKENS = 4
