@@ -13,17 +13,21 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
+from itertools import chain
+from math import inf
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from agattn.errors import in_shell, is_shell
 from agattn.limits import Limits, limited, limits, silent
 from agattn.memory import number_allowed
 
@@ -159,7 +163,7 @@ class Processes:
         context = multiprocessing.get_context("spawn")  # a fork would have locks of threads that it lacks
         ours, theirs = context.Pipe()
         held = replace(limits(), progress=silent, workers=1)
-        process = context.Process(target=_work, args=(theirs, held), daemon=True)
+        process = context.Process(target=_work, args=(theirs, held, is_shell()), daemon=True)
         worker = _Worker(process, ours)
         resource_tracker.ensure_running()  # when it begins by itself it lets interrupts through
         with _interrupts_held_back(), _no_script(), theirs:
@@ -183,14 +187,38 @@ def processes(number: int) -> Iterator[Processes]:
         pool.end()
 
 
-def _work(connection: Connection, held: Limits) -> None:
+def share(do: Callable[[T], R], pieces: Iterable[T], number: int, each: float, what: str) -> Iterator[R]:
+    """``map``; by processes where what is left takes long, if it takes as long as what is done.
+
+    Args:
+        number: of the pieces.
+        each: a bound on what one process needs, in bytes.
+        what: needs it, for a line that says that fewer are used.
+
+    >>> list(share(abs, [-1, 2, -3], 3, EACH, "numbers"))
+    [1, 2, 3]
+    """
+    begun, pieces, is_long = time.perf_counter(), iter(pieces), False
+    for done, piece in enumerate(pieces):
+        left = number - done
+        if done and not is_long and (time.perf_counter() - begun) / done * left > LONG:
+            is_long = True
+            workers = number_allowed(min(left, number_of_workers(inf)), each, what)
+            if workers > 1:
+                with processes(workers) as pool:
+                    yield from pool.map(do, chain([piece], pieces))
+                return
+        yield do(piece)
+
+
+def _work(connection: Connection, held: Limits, shell: bool) -> None:
     """Make the calls that come. An interrupt, which a terminal sends to all, is left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     _end_with_parent()
     one_blas_thread()
-    with suppress(EOFError, BrokenPipeError), limited(**vars(held)):
+    with suppress(EOFError, BrokenPipeError), limited(**vars(held)), in_shell() if shell else nullcontext():
         while True:
             do, *arguments = connection.recv()
             try:
