@@ -270,28 +270,34 @@ def _end_with_parent() -> None:
 
 # --- threads ---
 
-_THREADS: ContextVar[tuple[ThreadPoolExecutor, int] | None] = ContextVar("threads", default=None)
+_THREADS: ContextVar[tuple[ThreadPoolExecutor, int, int] | None] = ContextVar("threads", default=None)
 
 
 @contextmanager
-def threads(seconds: float, each: float = EACH, what: str = "arrays") -> Iterator[None]:
+def threads(
+    seconds: float, each: float = EACH, what: str = "arrays", most: int | None = None
+) -> Iterator[None]:
     """Let :func:`spread` use threads, :func:`number_of_workers`, but none more than the memory allows.
+
+    A thread may use those that are left for what it spreads itself.
 
     Args:
         seconds: what the work is estimated to take.
         each: a bound on what the pieces of one thread need, in bytes.
         what: needs it, for a line that says that fewer threads are used.
+        most: the number of the pieces, where they are few.
 
     >>> with limited(workers=2), threads(0.0):
     ...     list(spread(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
-    number = number_allowed(number_of_workers(seconds), each, what)
+    wanted = number_of_workers(seconds)
+    number = number_allowed(min(wanted, most or wanted), each, what)
     if number == 1:
         yield
         return
     executor = ThreadPoolExecutor(number)
-    token = _THREADS.set((executor, number))
+    token = _THREADS.set((executor, number, max(1, wanted // number)))
     try:
         yield
     finally:
@@ -308,10 +314,10 @@ def spread(do: Callable[[T], R], pieces: Iterable[T]) -> Iterator[R]:
 
     def alone(piece: T) -> R:
         _THREADS.set(None)
-        with limited(workers=1, progress=silent):
+        with limited(workers=inside, progress=silent):
             return do(piece)
 
-    executor, number = pool
+    executor, number, inside = pool
     waiting = deque[Future[R]]()
     for piece in pieces:
         waiting.append(executor.submit(copy_context().run, alone, piece))

@@ -39,7 +39,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations_with_replacement, product
 from math import log2, prod
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import flint
 import numpy as np
@@ -116,7 +116,7 @@ class _Degree:
 
 
 @dataclass(frozen=True, eq=False)
-class _Border:
+class Border:
     """The border monomials of one multidegree, and the products of :meth:`Implicitization._products`.
 
     The ``codes`` increase; ``held`` bytes are held beside.
@@ -590,7 +590,7 @@ class Implicitization:
         widest = max(counts, key=lambda key: own[key].stop - own[key].start, default=None)
         each = 0 if widest is None else self._bytes(below, widest, own[widest].stop - own[widest].start)
         borders = (self._with_products(degree, below, key) for key in counts)
-        found = share(_Border.new, borders, len(counts), each, f"degree {degree.n}: relations")
+        found = share(Border.new, borders, len(counts), each, f"degree {degree.n}: relations")
         return {key: new for key, new in zip(counts, found, strict=True) if new[0]}
 
     def _bytes(self, below: _Degree, key: int, width: int) -> int:
@@ -599,11 +599,11 @@ class Implicitization:
         groups = [below.groups[rest] for rest in rests if rest in below.groups]
         return _bytes_of_relations(sum(int((~below.standard[group]).sum()) for group in groups), width)
 
-    def _with_products(self, degree: _Degree, below: _Degree, key: int) -> _Border:
+    def _with_products(self, degree: _Degree, below: _Degree, key: int) -> Border:
         """The border of one multidegree."""
         own, products = degree.groups[key], [*self._products(degree, below, key)]
         of = -degree.codes[own], degree.candidate[own], degree.standard[own]
-        return _Border(degree.n, key, self.prime, self._orbits_held + self._held, *of, products)
+        return Border(degree.n, key, self.prime, self._orbits_held + self._held, *of, products)
 
     def _block(
         self, degree: _Degree, orbit: Mapping[int, tuple[int, ...]], key: int, new: tuple[int, IntArray]
@@ -740,6 +740,43 @@ class _Moved:
         return permuted(self.form, self.image)
 
 
+class _Products(NamedTuple):
+    """Products of generators of lower degree as rows, whose ``last`` columns are standard monomials.
+
+    Modulo the prime ``count`` generators are new.
+    """
+
+    matrix: Any
+    last: int
+    count: int
+    prime: int
+
+
+def _are_minimal(products: _Products | None) -> bool:
+    """Whether the equations of lower degree span no more over ℚ than modulo the prime.
+
+    They never span less. All of them vanish at points of the image, which are as many independent functionals
+    on the forms of this multidegree as there are standard monomials; each new generator needs one more, 0 on
+    standard monomials, which is found over ℚ and annihilates all products.
+    """
+    if products is None:
+        return False
+    matrix, last, count, p = products
+    space = RowSpace(matrix.shape[1], p)
+    space.add(matrix % p)
+    others = sorted(set(range(matrix.shape[1] - last)) - set(space.columns))
+    # A new generator without a place here is a monomial that no product has.
+    if space.rank + len(others) + last != matrix.shape[1] or len(others) > count:
+        return False
+    if not others:
+        return True
+    chosen = flint.fmpq_mat(matrix[np.ix_(space.rows, space.columns)].tolist())
+    right = flint.fmpq_mat(matrix[np.ix_(space.rows, others)].tolist())
+    numerators, scale = chosen.solve(right).numer_denom()
+    left = flint.fmpz_mat(matrix[:, space.columns].tolist()) * numerators
+    return bool(left == flint.fmpz_mat(matrix[:, others].tolist()) * scale)
+
+
 class Generators:
     """Minimal generators over ℤ of an image, degree by degree, and what they prove.
 
@@ -770,20 +807,18 @@ class Generators:
 
     def all_proved(self, piece: GradedPiece) -> bool:
         """Whether the numbers of the last degree are proved, that of minimal generators too."""
-        return self.complete and all(self._are_minimal(piece.degree, block) for block in piece.blocks)
+        if not self.complete:
+            return False
+        blocks = [block for block in piece.blocks if len(block.lower)]
+        products = (self._products(piece.degree, block) for block in blocks)
+        what = f"degree {piece.degree}: products over the rationals"
+        return all(share(_are_minimal, products, len(blocks), 64 * MOST_ENTRIES, what))
 
     def _key(self, monomial: Sequence[int]) -> int:
         return int(sum(int(self.image.keys[k]) for k in monomial) % (1 << 64))
 
-    def _are_minimal(self, n: int, block: NewEquations) -> bool:
-        """Whether the equations of lower degree span no more over ℚ than modulo the prime.
-
-        They never span less. All of them vanish at points of the image, which are as many independent
-        functionals on the forms of this multidegree as there are standard monomials; each new generator
-        needs one more, 0 on standard monomials, which is found over ℚ and annihilates all products.
-        """
-        if not len(block.lower):
-            return True
+    def _products(self, n: int, block: NewEquations) -> _Products | None:
+        """The products of generators of lower degree in the multidegree of a block; none if too many."""
         key = self._key(block.candidates[0])
         rows = []
         for own, moved in self._forms:
@@ -796,25 +831,12 @@ class Generators:
             occurring.pop(monomial, None)
         columns = {monomial: place for place, monomial in enumerate([*occurring, *last])}
         if len(rows) * len(columns) > MOST_ENTRIES:
-            return False
+            return None
         small = all(abs(x) < 1 << 62 for row in rows for x in row.values())
         matrix = np.zeros((len(rows), len(columns)), dtype=np.int64 if small else object)
         for values, row in zip(matrix, rows, strict=True):
             values[[columns[m] for m in row]] = list(row.values())
-        p = self.image.prime
-        space = RowSpace(len(columns), p)
-        space.add(matrix % p)
-        others = sorted(set(range(len(columns) - len(last))) - set(space.columns))
-        # A new generator without a place here is a monomial that no product has.
-        if space.rank + len(others) + len(last) != len(columns) or len(others) > block.count:
-            return False
-        if not others:
-            return True
-        chosen = flint.fmpq_mat(matrix[np.ix_(space.rows, space.columns)].tolist())
-        right = flint.fmpq_mat(matrix[np.ix_(space.rows, others)].tolist())
-        numerators, scale = chosen.solve(right).numer_denom()
-        left = flint.fmpz_mat(matrix[:, space.columns].tolist()) * numerators
-        return bool(left == flint.fmpz_mat(matrix[:, others].tolist()) * scale)
+        return _Products(matrix, len(last), block.count, self.image.prime)
 
     def _monomials(self, n: int) -> dict[int, list[tuple[int, ...]]]:
         """All monomials of one degree by multidegree."""
