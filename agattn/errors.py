@@ -33,11 +33,6 @@ def in_shell() -> Iterator[None]:
         _in_shell = before
 
 
-def is_shell() -> bool:
-    """Whether messages are read in a shell."""
-    return _in_shell
-
-
 def worded(shell: str, python: str) -> str:
     """The text for a shell or that for Python, as the message is read."""
     return shell if _in_shell else python

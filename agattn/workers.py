@@ -25,9 +25,9 @@ from math import inf
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from agattn.errors import in_shell, is_shell
+from agattn.errors import in_shell, worded
 from agattn.limits import Limits, limited, limits, silent
 from agattn.memory import number_allowed
 
@@ -74,18 +74,6 @@ def number_of_workers(seconds: float) -> int:
 
 class KilledWorker(MemoryError):  # noqa: N818 -- Dask's name
     """Raised for a call whose process died, and that of a second try."""
-
-
-class Pool(Protocol):
-    """Where calls are made: a future for each, and these again, as they are done."""
-
-    number: int  #: of calls that are made at a time
-
-    def submit(self, do: Callable[..., Any], *arguments: Any) -> Any:
-        """Begin a call; no more of them than the number are to be under way."""
-
-    def next_done(self) -> Any:
-        """Wait for one of the calls."""
 
 
 class _Worker(NamedTuple):
@@ -163,10 +151,10 @@ class Processes:
         context = multiprocessing.get_context("spawn")  # a fork would have locks of threads that it lacks
         ours, theirs = context.Pipe()
         held = replace(limits(), progress=silent, workers=1)
-        process = context.Process(target=_work, args=(theirs, held, is_shell()), daemon=True)
+        in_a_shell = bool(worded("shell", ""))
+        process = context.Process(target=_work, args=(theirs, held, in_a_shell), daemon=True)
         worker = _Worker(process, ours)
-        resource_tracker.ensure_running()  # when it begins by itself it lets interrupts through
-        with _interrupts_held_back(), _no_script(), theirs:
+        with _beginning(), theirs:
             process.start()
             self._workers.append(worker)
         return worker
@@ -211,14 +199,18 @@ def share(do: Callable[[T], R], pieces: Iterable[T], number: int, each: float, w
         yield do(piece)
 
 
-def _work(connection: Connection, held: Limits, shell: bool) -> None:
+def _work(connection: Connection, held: Limits, in_a_shell: bool) -> None:
     """Make the calls that come. An interrupt, which a terminal sends to all, is left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     _end_with_parent()
     one_blas_thread()
-    with suppress(EOFError, BrokenPipeError), limited(**vars(held)), in_shell() if shell else nullcontext():
+    with (
+        suppress(EOFError, BrokenPipeError),
+        limited(**vars(held)),
+        in_shell() if in_a_shell else nullcontext(),
+    ):
         while True:
             do, *arguments = connection.recv()
             try:
@@ -229,24 +221,20 @@ def _work(connection: Connection, held: Limits, shell: bool) -> None:
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """A process begun in here never sees the interrupts of a terminal; this thread does later."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _beginning() -> Iterator[None]:
+    """A process begun in here does not run the script of this one, which asks for the work, once more.
 
-
-@contextmanager
-def _no_script() -> Iterator[None]:
-    """A process begun in here does not run the script of this one, which asks for the work, once more."""
+    It never sees the interrupts of a terminal; this thread does later.
+    """
+    resource_tracker.ensure_running()  # when it begins by itself it lets interrupts through
     with _BEGINNING:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         script, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
         try:
             yield
         finally:
             sys.modules["__main__"] = script
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent() -> None:

@@ -33,10 +33,10 @@ from agattn.experiments.studies.jobs import (
 from agattn.experiments.studies.published import subject_of
 from agattn.limits import limits, steps, takes
 from agattn.memory import number_allowed
-from agattn.workers import EACH, Pool, number_of_workers, processes
+from agattn.workers import EACH, Processes, number_of_workers, processes
 
 #: Gives the workers of a cluster.
-Workers = Callable[[], AbstractContextManager[Pool]]
+Workers = Callable[[], AbstractContextManager["Cluster"]]
 #: Jobs with their numbers, and with their lines where these are kept.
 Tasks = Iterator[tuple[int, Job, Line | None]]
 #: What came of a job: its number, its line, and whether to keep that.
@@ -105,7 +105,7 @@ def _done(tasks: Tasks, total: int, versions: Versions, workers: Workers | None)
     Without a cluster jobs are done here until those that are left, if they take as long as these, take
     seconds. So at most one long job is done alone, before the others.
     """
-    pool: Pool | None = None
+    pool: Processes | Cluster | None = None
     going: dict[Any, tuple[int, Job, float]] = {}
     spent, here, is_settled = 0.0, 0, False
 

@@ -743,12 +743,12 @@ class _Moved:
 class _Products(NamedTuple):
     """Products of generators of lower degree as rows, whose ``last`` columns are standard monomials.
 
-    Modulo the prime ``count`` generators are new.
+    Modulo the prime so many generators are ``new``.
     """
 
     matrix: Any
     last: int
-    count: int
+    new: int
     prime: int
 
 
@@ -761,12 +761,12 @@ def _are_minimal(products: _Products | None) -> bool:
     """
     if products is None:
         return False
-    matrix, last, count, p = products
+    matrix, last, new, p = products
     space = RowSpace(matrix.shape[1], p)
     space.add(matrix % p)
     others = sorted(set(range(matrix.shape[1] - last)) - set(space.columns))
     # A new generator without a place here is a monomial that no product has.
-    if space.rank + len(others) + last != matrix.shape[1] or len(others) > count:
+    if space.rank + len(others) + last != matrix.shape[1] or len(others) > new:
         return False
     if not others:
         return True
