@@ -73,7 +73,7 @@ LONG = {
     "report 3 2 2 -O report",
     "run strata-tangents 3 2 2",
     "singularities --dims 3,3,2 --ranks 3,3 -t 3",
-    "study grid.toml --workers 2 -O results.jsonl",
+    "study grid.toml -O results.jsonl",
     "verify 6 6 4 --engine native",
 }
 # A refuted claim, or an ideal that is another one, is a result; everything else that is not 0 is a failure.
