@@ -63,7 +63,7 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
 from agattn.memory import allow
-from agattn.workers import share
+from agattn.workers import EACH, share
 
 #: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
 _SMALL = 20_000
@@ -679,6 +679,10 @@ class Implicitization:
         monomials = [tuple(sorted(row)) for row in block.candidates.tolist()]
         return [{m: x for m, x in zip(monomials, vector, strict=True) if x} for vector in vectors]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but polynomials, which only their own process has."""
+        return {name: value for name, value in vars(self).items() if name != "_sliced"}
+
     @cached_property
     def _sliced(self) -> list[Polynomial]:
         return self.map.slice()[1]
@@ -789,17 +793,19 @@ class Generators:
         self._forms: list[tuple[int, _Moved]] = []  # with the keys of their multidegrees
         self._tables: dict[int, dict[int, list[tuple[int, ...]]]] = {}
 
-    def add(self, n: int, block: NewEquations) -> tuple[list[Form], Evidence]:
-        """Generators of one multidegree; none if they could not be lifted."""
-        basis = self.image.lift(block)
-        vanish = self.image.vanish(basis) if basis else None
-        if vanish is False:
-            raise ArithmeticError(f"an equation of degree {n} that was found does not vanish")
-        self.complete &= vanish is True
-        for image, form in product(block.images, basis):
-            place = [image[k][0] for k in next(iter(form))]
-            self._forms.append((self._key(place), _Moved(n, form, image)))
-        return basis, Evidence.PROVED if vanish else Evidence.MODULAR
+    def add(self, piece: GradedPiece) -> Iterator[tuple[NewEquations, list[Form], Evidence]]:
+        """The generators of one degree, multidegree by multidegree; none if they could not be lifted."""
+        n, blocks = piece.degree, piece.blocks
+        bases = share(self.image.lift, blocks, len(blocks), EACH, f"degree {n}: generators over the integers")
+        for block, basis in zip(blocks, bases, strict=True):
+            vanish = self.image.vanish(basis) if basis else None
+            if vanish is False:
+                raise ArithmeticError(f"an equation of degree {n} that was found does not vanish")
+            self.complete &= vanish is True
+            for image, form in product(block.images, basis):
+                place = [image[k][0] for k in next(iter(form))]
+                self._forms.append((self._key(place), _Moved(n, form, image)))
+            yield block, basis, Evidence.PROVED if vanish else Evidence.MODULAR
 
     def proved_forms(self) -> Iterator[Form]:
         """The minimal generators, where all that were found are proved to vanish."""
