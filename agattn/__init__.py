@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from agattn.evidence import Evidence, Status, Verdict
     from agattn.experiments.studies.study import study_grid as study
     from agattn.experiments.training.training import train_architecture as train
-    from agattn.geometry.critical_points.trained import critical_points_near
+    from agattn.geometry.critical_points.real_points import critical_points_near
     from agattn.geometry.dimension.contact import contact_spectrum as spectrum
     from agattn.geometry.dimension.lie_algebra import linear_symmetries as symmetries
     from agattn.geometry.ideal.invariants import invariants
@@ -68,8 +68,7 @@ if TYPE_CHECKING:
     from agattn.verification.certificate import certificate
     from agattn.verification.checked import check
     from agattn.verification.critical_points import critical_points
-    from agattn.verification.ideal import degree, hilbert_function, ideal
-    from agattn.verification.reading import read
+    from agattn.verification.ideal import degree, hilbert_function, ideal, read
     from agattn.verification.strata_table import strata_table as strata
     from agattn.verification.verify import verify
 

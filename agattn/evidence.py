@@ -48,6 +48,10 @@ class Evidence(Enum):
         return self.value
 
 
+#: Evidence that is never ``numerical``.
+ProvedOrModular = Annotated[Evidence, Written(Literal["proved", "modular"])]
+
+
 class Status(Enum):
     """What is concluded about a claim.
 
@@ -157,12 +161,12 @@ class Verdict(Result, extensible=True):
 
     def consistent(self: Any) -> None:
         """Check a document: a claim is decided only where its hypotheses hold, and with evidence."""
-        known = self.hypotheses_hold and self.known is not None
+        known = self.hypotheses_hold and self.strength is not None
         other = {Status.UNDECIDED: True, Status.INAPPLICABLE: not self.hypotheses_hold}
         if not other.get(self.status, known):
             raise ValueError("a claim is decided only where its hypotheses hold, and with evidence")
         in_part = self.status is Status.CONFIRMED and isinstance(self.scope, str)
-        if (self.known or "").endswith(" in part") != in_part:
+        if (self.strength or "").endswith(" in part") != in_part:
             raise ValueError("a claim is confirmed in part just where there is a scope")
 
     @key(Written(str | UnsetType, lambda words: words or UNSET))
@@ -177,7 +181,7 @@ class Verdict(Result, extensible=True):
         return tuple(failing) if isinstance(failing, list) else ()
 
     @key(Written(Judged | None, lambda words: words or None), name="evidence")
-    def known(self) -> str:
+    def strength(self) -> str:
         """How `computed` is known, in part if the claim says more; null where nothing was computed."""
         return f"{self.evidence or ''}{' in part' if self.scope else ''}"
 
@@ -210,8 +214,7 @@ class Verdict(Result, extensible=True):
         if self.status is Status.UNDECIDED:
             return textwrap.shorten(self.witness, max(30, 58 - len(self.label)), placeholder=" …")
         computed = plain(self.computed)
-        parts = computed if isinstance(computed, dict) else {}
-        named = {key: _in_words(value) for key, value in parts.items()}
+        named = {key: _in_words(x) for key, x in computed.items()} if isinstance(computed, dict) else {}
         words = self.meaning if computed is None else self.brief.format(self.short, **named) or self.meaning
         return f"{words} (in part)" if self.scope else words
 
@@ -248,7 +251,7 @@ class Verdict(Result, extensible=True):
 
     @property
     def _concluded(self) -> str:
-        return f"{self.status} ({self.known})" if self.evidence else str(self.status)
+        return f"{self.status} ({self.strength})" if self.evidence else str(self.status)
 
     def as_json(self) -> dict[str, Any]:
         """The JSON document of the verdict: its keys, and its details by name."""

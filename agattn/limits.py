@@ -24,9 +24,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from inspect import Parameter
 from typing import Any, NamedTuple, TypeVar
 
-from agattn.errors import InputError
+from agattn.errors import InputError, TooLargeError, argument
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -68,9 +69,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= MAX_TIMEOUT:
-            raise InputError(
-                f"the timeout is {self.timeout} s; it must be above 0 and at most {MAX_TIMEOUT:g}"
-            )
+            due = f"it must be above 0 and at most {MAX_TIMEOUT:g}"
+            raise InputError(f"the timeout is {self.timeout} s; {due}")
         if not 0 < self.memory <= MAX_MEMORY:
             raise InputError(f"the memory is {self.memory} MiB; it must be above 0 and at most {MAX_MEMORY}")
         if self.workers is not None and self.workers < 1:
@@ -85,10 +85,33 @@ def limits() -> Limits:
     return _LIMITS.get()
 
 
+def refuse(too_large: str, to: str = "start") -> None:
+    """Refuse what is too large, unless limits on sizes are ignored.
+
+    Raises:
+        TooLargeError: with the reason, and what one uses to do it all the same.
+    """
+    if not limits().force:
+        raise TooLargeError(f"{too_large}. Use {argument('force', True)} to {to} all the same")
+
+
+def check_sizes(of: str, *sizes: tuple[int, str, int]) -> None:
+    """Refuse what has too many of something: numbers, of what, and the most there may be.
+
+    >>> check_sizes("the model", (2, "heads", 2), (5, "tokens", 3))
+    Traceback (most recent call last):
+        ...
+    agattn.errors.TooLargeError: the model has 5 tokens; the limit is 3. Use force=True to start all the same
+    """
+    for number, what, most in sizes:
+        if number > most:
+            refuse(f"{of} has {number} {what}; the limit is {most}")
+
+
 @contextmanager
 def limited(**changes: Any) -> Iterator[None]:
     """Change fields of :class:`Limits` for a block."""
-    token = _LIMITS.set(replace(_LIMITS.get(), **changes))
+    token = _LIMITS.set(replace(limits(), **changes) if changes else limits())
     try:
         yield
     finally:
@@ -202,16 +225,9 @@ def takes(*keywords: str) -> Callable[[Callable[..., R]], Callable[..., R]]:
 
         signature = inspect.signature(function)
         own = list(signature.parameters.values())
-        last = [own.pop()] if own and own[-1].kind is inspect.Parameter.VAR_KEYWORD else []
-        added = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=KEYWORDS[name].default,
-                annotation=KEYWORDS[name].kind,
-            )
-            for name in keywords
-        ]
+        last = [own.pop()] if own and own[-1].kind is Parameter.VAR_KEYWORD else []
+        asked = [(name, KEYWORDS[name]) for name in keywords]
+        added = [Parameter(n, Parameter.KEYWORD_ONLY, default=k.default, annotation=k.kind) for n, k in asked]
         called.__signature__ = signature.replace(parameters=[*own, *added, *last])  # type: ignore[attr-defined]
         called.__doc__ = _with_arguments(function.__doc__ or "", keywords)
         return called

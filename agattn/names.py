@@ -121,7 +121,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "agattn.verification.critical_points:critical_points",
             "Count the critical points of a squared loss, by strata.",
             (
-                f"{_GEOMETRY}.critical_points.trained:NearbyCriticalPoints",
+                f"{_GEOMETRY}.critical_points.real_points:NearbyCriticalPoints",
                 f"{_GEOMETRY}.critical_points.counts:CriticalPoints",
             ),
         ),
@@ -137,7 +137,7 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             "Describe all weights that compute the same function.",
             (
                 f"{_GEOMETRY}.identifiability.network_fibers:NetworkFiber",
-                f"{_GEOMETRY}.identifiability.fibers:Fiber",
+                f"{_GEOMETRY}.identifiability.weights:Fiber",
             ),
         ),
         "equivalent": VerbEntry(
@@ -178,9 +178,9 @@ GROUPS: Mapping[str, Mapping[str, VerbEntry]] = {
             ("agattn.engines.run:Run",),
         ),
         "read": VerbEntry(
-            "agattn.verification.reading:read",
+            "agattn.verification.ideal:read",
             "Read an answer or an ideal of others, and compare it.",
-            ("agattn.verification.reading:AnswerRead",),
+            ("agattn.verification.ideal:AnswerRead",),
             "another answer",
         ),
         "doctor": VerbEntry(
@@ -236,7 +236,7 @@ COMMANDS: Mapping[str, VerbEntry] = {name: verb for group in GROUPS.values() for
 VERBS: Mapping[str, VerbEntry] = {
     **{name.replace("-", "_"): verb for name, verb in COMMANDS.items()},
     "critical_points_near": VerbEntry(
-        f"{_GEOMETRY}.critical_points.trained:critical_points_near",
+        f"{_GEOMETRY}.critical_points.real_points:critical_points_near",
         command="agattn critical-points --weights",
     ),
     "degree": VerbEntry("agattn.verification.ideal:degree", command="agattn ideal"),

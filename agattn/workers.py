@@ -16,20 +16,21 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent import futures  # which imports an executor when it is first used
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from itertools import chain
 from math import inf
-from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from agattn.errors import in_shell, worded
 from agattn.limits import Limits, limited, limits, silent
 from agattn.memory import number_allowed
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -83,7 +84,7 @@ class _Worker(NamedTuple):
 
 class _Call(NamedTuple):
     worker: _Worker
-    future: Future[Any]
+    future: futures.Future[Any]
     what: tuple[Any, ...]
     is_second_try: bool
 
@@ -97,14 +98,16 @@ class Processes:
         self._idle: list[_Worker] = []
         self._calls: dict[Any, _Call] = {}  # by their connections
 
-    def submit(self, do: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    def submit(self, do: Callable[..., Any], *arguments: Any) -> futures.Future[Any]:
         """Begin a call in an idle process, or in a new one."""
-        future: Future[Any] = Future()
+        future: futures.Future[Any] = futures.Future()
         self._give(future, (do, *arguments))
         return future
 
-    def next_done(self) -> Future[Any]:
+    def next_done(self) -> futures.Future[Any]:
         """Wait for one of the calls. One whose process dies is made again, once."""
+        from multiprocessing.connection import wait
+
         while True:
             call = self._calls.pop(wait([*self._calls])[0])
             try:
@@ -121,7 +124,7 @@ class Processes:
 
     def map(self, do: Callable[[T], R], pieces: Iterable[T]) -> Iterator[R]:
         """Results in the order of the pieces."""
-        waiting = deque[Future[R]]()
+        waiting = deque[futures.Future[R]]()
         for piece in pieces:
             if len(self._calls) == self.number:
                 self.next_done()
@@ -141,7 +144,9 @@ class Processes:
             process.join()
             connection.close()
 
-    def _give(self, future: Future[Any], what: tuple[Any, ...], *, is_second_try: bool = False) -> None:
+    def _give(
+        self, future: futures.Future[Any], what: tuple[Any, ...], *, is_second_try: bool = False
+    ) -> None:
         worker = self._idle.pop() if self._idle else self._begin()
         with suppress(OSError):  # that it is dead is seen when an answer is waited for
             worker.connection.send(what)
@@ -226,6 +231,8 @@ def _beginning() -> Iterator[None]:
 
     It never sees the interrupts of a terminal; this thread does later.
     """
+    from multiprocessing import resource_tracker
+
     resource_tracker.ensure_running()  # when it begins by itself it lets interrupts through
     with _BEGINNING:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -258,7 +265,7 @@ def _end_with_parent() -> None:
 
 # --- threads ---
 
-_THREADS: ContextVar[tuple[ThreadPoolExecutor, int, int] | None] = ContextVar("threads", default=None)
+_THREADS: ContextVar[tuple[futures.ThreadPoolExecutor, int, int] | None] = ContextVar("threads", default=None)
 
 
 @contextmanager
@@ -284,7 +291,7 @@ def threads(
     if number == 1:
         yield
         return
-    executor = ThreadPoolExecutor(number)
+    executor = futures.ThreadPoolExecutor(number)
     token = _THREADS.set((executor, number, max(1, wanted // number)))
     try:
         yield
@@ -306,7 +313,7 @@ def spread(do: Callable[[T], R], pieces: Iterable[T]) -> Iterator[R]:
             return do(piece)
 
     executor, number, inside = pool
-    waiting = deque[Future[R]]()
+    waiting = deque[futures.Future[R]]()
     for piece in pieces:
         waiting.append(executor.submit(copy_context().run, alone, piece))
         if len(waiting) > number:

@@ -1,7 +1,7 @@
 newPackage(
     "LightningAttention",
-    Version => "1.0.0",
-    Date => "28 November 2026",
+    Version => "2.0.0",
+    Date => "29 November 2026",
     Headline => "neuromanifolds of lightning self-attention",
     Keywords => {"Applied Algebraic Geometry"},
     DebuggingMode => false

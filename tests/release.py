@@ -88,7 +88,7 @@ SMOKE = (
     Try("agattn symmetries -d 2 -o 1", 0, "orbits of dimension 5 (proved)"),
     Try("agattn strata -d 3 -o 2 -a 2 --json", 0, '"singular_by_paper"'),
     Try("agattn ideal -d 2 -o 1 --complete", 0, "all of I(M̄) (over QQ: proved)"),
-    Try("agattn ideal 3 2 2 --stratum 2,1,2 --max-degree 2", 0, "135 equations S(2)⊗S(1,1)⊗S(3,1)"),
+    Try("agattn ideal 3 2 2 --stratum 2,1,2 --max-degree 2", 0, "dimension 135: S(2)⊗S(1,1)⊗S(3,1)"),
     Try("agattn singularities --dims 2,2,1 --ranks 2,2 -t 2", 0, "M is not closed (proved)"),
     Try("agattn rlct examples/weights.json", 0, "λ = 13/2, m = 1 (proved)"),
     Try(f"agattn spectrum {NETWORK}", 0, "14 directions are in the kernel"),
@@ -286,10 +286,7 @@ def main():
     parser.add_argument("--python", nargs="*", default=["3.11", "3.12", "3.13"], help="versions, or paths")
     parser.add_argument("--resolution", nargs="*", choices=RESOLUTIONS, default=RESOLUTIONS)
     parser.add_argument(
-        "--sets",
-        nargs="*",
-        choices=SETS,
-        help="[default: none, lean; for the first Python also each extra]",
+        "--sets", nargs="*", choices=SETS, help="[default: none, lean; for the first Python also each extra]"
     )
     parser.add_argument("--tests", nargs="*", help="Pythons for the tests of the sdist  [default: the first]")
     given = parser.parse_args()

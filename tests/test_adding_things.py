@@ -164,7 +164,7 @@ def test_a_result_and_its_command(copy):
 
     assert "  find-zeros " in copy.agattn("--help")
     found = copy.agattn("find-zeros", "6,-5,1", "--json")
-    assert json.loads(found) == {"schema": "agattn/zeros/1", "places": [2, 3], "number": 2}
+    assert json.loads(found) == {"schema": "agattn/zeros/1", "zeros": [2, 3], "number": 2}
     assert "2 zeros" in copy.agattn("find-zeros", "6,-5,1")
     described = json.loads(copy.agattn("schema", "find-zeros"))["properties"]
     assert described["number"]["description"] == "How many there are."

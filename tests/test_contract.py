@@ -1,20 +1,12 @@
 """What programs rely on stays what ``contract.txt`` says, or the changelog tells what became of it."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
-from contract import (
-    CHANGELOG,
-    FILE,
-    HEAD,
-    Change,
-    Kept,
-    complaints,
-    contract,
-    read,
-    written,
-)
+from command_line import call
+from contract import CHANGELOG, FILE, HEAD, Change, Kept, complaints, contract, read, written
 
 from agattn.cli.main import cli
 from agattn.names import STATUSES
@@ -99,3 +91,21 @@ def test_every_exit_status_is_on_the_page_for_programs_and_in_the_help():
     assert [int(status) for status in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == list(STATUSES)
     text = " ".join(cli.help.split())
     assert all(f"{status} {meaning}" in text for status, meaning in STATUSES.items())
+
+
+# Old spellings.
+
+
+def former():
+    """Each line of version 1.0 in the changelog that a line of version 2.0 replaces, with that line."""
+    table = CHANGELOG.read_text(encoding="utf-8").partition("| 1.0 | 2.0 |")[2].partition("\n\n")[0]
+    rows = [
+        re.fullmatch(r"\| `(agattn [^`]+)`.* \| `(agattn [^`]+)`.* \|", line) for line in table.splitlines()
+    ]
+    return [row.groups() for row in rows if row]
+
+
+@pytest.mark.parametrize(("old", "new"), former())
+def test_an_old_spelling_says_the_new_one(old, new):
+    ended = call("", *shlex.split(old)[1:])
+    assert ended.status == 2 and new in " ".join(ended.err.split())

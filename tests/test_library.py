@@ -5,7 +5,6 @@ import inspect
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from agattn.architectures.model_file import read_toml
 from agattn.engines.catalogue import ENGINES
 from agattn.errors import EngineTimeoutError
 from agattn.experiments.training.experiment import read_experiments
-from agattn.limits import log, takes
 
 LAYER, NETWORK = ag.SingleLayer(3, 2, a=2), ag.DeepNetwork((3, 3, 3), (1, 2), t=3)
 SMALL = ag.SingleLayer(2, 1)
@@ -99,33 +97,6 @@ def test_a_run_is_shown_and_agrees_with_the_native_ideal(engine):
 W = {"A": [[1, 0], [0, 1]], "V": [[1, 2]]}
 
 
-# Progress ---------------------------------------------------------------------------------------------------
-
-
-def test_a_long_call_tells_what_it_does_after_two_seconds(monkeypatch, capsys):
-    """Nothing before, and the last step at that moment; with a function of one's own nothing on stderr."""
-    from agattn import patience
-    from agattn.verification import critical_points as room
-
-    told = []
-
-    @takes("progress")
-    def slowly(layer):
-        log.info("first")
-        log.info("second")
-        time.sleep(0.5)
-        log.info("third")
-
-    monkeypatch.setattr(room, "critical_points", slowly)
-    ag.critical_points(ag.SingleLayer(3, 2, 2))
-    assert patience.AFTER == 2 and capsys.readouterr() == ("", "")
-    with patience.told("work", after=0.2):
-        slowly(None)
-    assert capsys.readouterr().err.splitlines() == ["work: second", "work: third"]
-    ag.critical_points(ag.SingleLayer(3, 2, 2), progress=told.append)
-    assert told == ["first", "second", "third"] and capsys.readouterr() == ("", "")
-
-
 def test_a_time_limit_names_the_argument(singular, monkeypatch):
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
     with pytest.raises(EngineTimeoutError, match=r"its time limit; raise timeout$"):
@@ -204,13 +175,8 @@ def test_arguments_are_checked_by_their_names(name):
     fits, words = library._MUST_BE[name]
     verb = next(verb for verb in VERBS if name in _by_name(verb))
     default = _signature(verb).parameters[name].default
-    first = {
-        "equivalent": (W, W),
-        "classify": (W,),
-        "rank": ([[1]],),
-        "study": ("a = 1\n",),
-        "read": ("x.m2", SMALL),
-    }.get(verb, (SMALL, "implicit-ideal", W))
+    own = {"equivalent": (W, W), "classify": (W,), "rank": ([[1]],), "study": ("a = 1\n",)}
+    first = (own | {"read": ("x.m2", SMALL)}).get(verb, (SMALL, "implicit-ideal", W))
     parameters = _signature(verb).parameters.values()
     count = sum(one.default is one.empty for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD)
     assert default is None or fits(default)

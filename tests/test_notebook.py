@@ -35,12 +35,8 @@ def run_cells(document):
 
 def stored(document):
     """The outputs that a notebook holds, in the form of ``run_cells``."""
-    return [
-        {kind: "".join(text) for kind, text in cell["outputs"][0]["data"].items()}
-        if cell["outputs"]
-        else None
-        for cell in code_cells(document)
-    ]
+    data = [cell["outputs"] and cell["outputs"][0]["data"] for cell in code_cells(document)]
+    return [{kind: "".join(text) for kind, text in one.items()} if one else None for one in data]
 
 
 def write(path):

@@ -41,10 +41,8 @@ def test_binder_installs_as_the_readme_does():
     assert script.stat().st_mode & 0o100
     assert [line for line in lines(script.read_text(encoding="utf-8")) if line.startswith("pip")] == [*wanted]
     version = (ROOT / ".binder" / "runtime.txt").read_text(encoding="utf-8").strip()
-    assert (
-        f"Programming Language :: Python :: {version.removeprefix('python-')}"
-        in setup()["metadata"]["classifiers"]
-    )
+    named = f"Programming Language :: Python :: {version.removeprefix('python-')}"
+    assert named in setup()["metadata"]["classifiers"]
 
 
 def test_the_version_and_the_licence_are_the_same_everywhere():

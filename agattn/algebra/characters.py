@@ -303,18 +303,6 @@ class SpechtModule:
             )
         return inverse
 
-    @cached_property
-    def _simple(self) -> FloatArray:
-        """The matrices of (0 1), (1 2), ..., (n−2 n−1): shape (n − 1, dimension, dimension)."""
-        swapped = []
-        for i in range(self.size - 1):
-            words = self._standard_words.copy()
-            words[:, [i, i + 1]] = words[:, [i + 1, i]]
-            swapped.append(words)
-        values = self.coefficients(np.concatenate(swapped)).reshape(len(self), self.size - 1, len(self))
-        result: FloatArray = np.matmul(values.swapaxes(0, 1).astype(np.float64), self._inverse)
-        return result
-
     def transposition(self, i: int, j: int) -> FloatArray:
         """The matrix of the transposition (i j): its row T holds the coordinates of (i j)·e_T.
 
@@ -322,10 +310,13 @@ class SpechtModule:
         """
         i, j = min(i, j), max(i, j)
         if (i, j) not in self._transpositions:
-            matrix = self._simple[j - 1]
-            if j > i + 1:
-                matrix = matrix @ self.transposition(i, j - 1) @ matrix
-            self._transpositions[i, j] = matrix
+            words = self._standard_words.copy()
+            words[:, [i, j]] = words[:, [j, i]]
+            # In float32 a sum of such integers below 2^24 is exact, and takes half as long.
+            is_small = len(self) * np.abs(self._inverse).max() < 2.0**24
+            kind = np.float32 if is_small else np.float64
+            matrix = self.coefficients(words).astype(kind) @ self._inverse.astype(kind)
+            self._transpositions[i, j] = matrix.astype(np.float64)
         return self._transpositions[i, j]
 
     @cached_property

@@ -188,7 +188,7 @@ def _mtx(path: Path) -> Any:
         wanted = "coordinate or array of integer, real, rational or pattern entries"
         raise InputError(f"is a Matrix Market {layout} of {kind} entries; this reads {wanted}")
     if symmetry not in ("general", "symmetric", "skew-symmetric"):
-        raise InputError(f"has the symmetry {symmetry}; this reads general, symmetric and skew-symmetric")
+        raise InputError(f"has the symmetry {symmetry}; agattn reads general, symmetric and skew-symmetric")
     lines = ((k, line.split()) for k, line in enumerate(file, 2) if line.strip() and line[0] != "%")
     number, size = next(lines, (2, []))
     wanted_sizes = 3 if layout == "coordinate" else 2

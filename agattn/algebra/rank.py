@@ -34,6 +34,7 @@ from agattn.algebra.matrices import BallMatrix, ExactMatrix, exact_radius, read_
 from agattn.algebra.matrix_io import load_matrix
 from agattn.algebra.residues import (
     PRIME_BITS,
+    WORD_BITS,
     Minor,
     Residues,
     RowSpace,
@@ -48,7 +49,6 @@ from agattn.files import about
 from agattn.limits import limits, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
 from agattn.sheet.result import Count, Key, Positive, Result, Written, key
-from agattn.workers import spread, threads
 
 METHODS = ("auto", "rational", "modular", "ball", "mpmath")
 
@@ -260,8 +260,8 @@ def rank_of(matrix: Any, method: str = "auto", *, precision: int = 128, radius: 
     """The rank of a real matrix, and how it is known.
 
     Args:
-        matrix: rows of integers, rationals, decimals in text or floats; an array; anything else that
-            :func:`rank` reads; or the path of a file, .npy, .npz, .csv, .mtx or .json.
+        matrix: rows of integers, rationals, decimals in text or floats; an array, dense or sparse, or a
+            matrix of mpmath, sympy or FLINT; or the path of a file, .npy, .npz, .csv, .mtx or .json.
         method: ``"rational"``, ``"modular"``, ``"ball"``, ``"mpmath"``, or ``"auto"``.
         precision: bits to start from, for balls and mpmath.
         radius: how far each inexact entry may be from the number written; by default half a unit of the last
@@ -443,11 +443,16 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     Threads share the points after the first one, if this has taken long.
     """
     begun = time.perf_counter()
-    tried = [_at_point(rows, 0)]
+    # With small primes a product is one of BLAS, and not two. What one point leaves open, others settle.
+    bits = WORD_BITS if points == 1 and rows.upper_bound > ROWS_AT_A_TIME else PRIME_BITS
+    at_point = partial(_at_point, rows, bits)
+    tried = [at_point(0)]
     if tried[0].rank < rows.upper_bound and points > 1:
+        from agattn.workers import spread, threads
+
         seconds, each = (time.perf_counter() - begun) * (points - 1), 8 * tried[0].columns ** 2
         with threads(seconds, each, "ranks at several points", points - 1):
-            for point in spread(partial(_at_point, rows), range(1, points)):
+            for point in spread(at_point, range(1, points)):
                 tried.append(point)
                 if point.rank == rows.upper_bound:
                     break
@@ -455,23 +460,23 @@ def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
     if r == rows.upper_bound:
         evidence, reason, error = Evidence.PROVED, rows.reason, 0.0
     else:
-        error = prod(_error(rows, point.rank + 1) for point in tried)
+        error = prod(_error(rows, point.rank + 1, bits) for point in tried)
         evidence, reason = Evidence.MODULAR, f"no larger rank at {len(tried)} random points modulo primes"
     bounds = (shape, r, r, Evidence.PROVED, evidence, "modular")
     return RankResult(*bounds, reason=reason, error=error, points=tuple(tried))
 
 
-def _error(rows: RandomRows, n: int) -> float:
+def _error(rows: RandomRows, n: int, bits: int) -> float:
     """The chance that a minor of size n that is not zero vanishes at a random point modulo a random prime.
 
     The prime divides all its coefficients, or the point is on a hypersurface (Schwartz and Zippel).
     """
-    zero = float(min(Fraction(1), Fraction(rows.degree * n, 2 ** (PRIME_BITS - 1))))
-    return min(1.0, zero + chance_of_dividing(n * (log2(n) + rows.size())))
+    zero = float(min(Fraction(1), Fraction(rows.degree * n, 2 ** (bits - 1))))
+    return min(1.0, zero + chance_of_dividing(n * (log2(n) + rows.size()), bits))
 
 
-def _at_point(rows: RandomRows, trial: int) -> RankPoint:
-    """The rank at a random point modulo a random prime.
+def _at_point(rows: RandomRows, bits: int, trial: int) -> RankPoint:
+    """The rank at a random point modulo a random prime of so many bits.
 
     Rows are added until the rank is the upper bound, or until rows twice as many as the rank, and at least
     ten more, have not raised it.
@@ -479,7 +484,7 @@ def _at_point(rows: RandomRows, trial: int) -> RankPoint:
     assert rows.modulo is not None
     seed = [limits().seed, trial]
     generator = np.random.default_rng(seed)
-    p = random_prime(generator)
+    p = random_prime(generator, bits)
     columns, draw = rows.modulo(p, generator)
     space, seen = RowSpace(columns, p), 0
     if columns <= _MANY_COLUMNS * rows.upper_bound:

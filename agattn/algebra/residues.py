@@ -35,8 +35,6 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from agattn.workers import spread, threads
-
 Residues: TypeAlias = NDArray[np.float64]
 
 #: Every prime used here is below this power of two.
@@ -73,15 +71,15 @@ def random_primes(seed: int, bits: int = WORD_BITS) -> Iterator[int]:
             yield p
 
 
-def random_prime(generator: np.random.Generator) -> int:
-    """A prime drawn from [2²⁹, 2³⁰), each with the same chance.
+def random_prime(generator: np.random.Generator, bits: int = PRIME_BITS) -> int:
+    """A prime drawn from [2^(bits−1), 2^bits), each with the same chance.
 
     >>> p = random_prime(np.random.default_rng(0))
     >>> 2**29 <= p < 2**30 and bool(flint.fmpz(p).is_prime())
     True
     """
     while True:
-        candidate = int(generator.integers(1 << (PRIME_BITS - 1), 1 << PRIME_BITS)) | 1
+        candidate = int(generator.integers(1 << (bits - 1), 1 << bits)) | 1
         if flint.fmpz(candidate).is_prime():
             return candidate
 
@@ -119,8 +117,7 @@ def reduce(a: Residues, p: int) -> Residues:
     """
     a = np.ascontiguousarray(a)
     if a.size <= _CACHE:  # of small arrays the calls take the time
-        k = a / p
-        np.floor(k, out=k)
+        k = np.floor(a / p)
         k *= p
         a -= k
         return a
@@ -167,6 +164,8 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
     def fill(start: int) -> None:
         columns = slice(start, start + width)
         result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p, chunk)
+
+    from agattn.workers import spread, threads  # and multiprocessing, which takes long to import
 
     # What is done to a few columns stays in the processor's cache, and is nobody else's.
     is_long = c.size * a.shape[-1] >= _LONG and os.environ.get("OPENBLAS_NUM_THREADS") == "1"
@@ -273,8 +272,7 @@ class Minor:
         return len(self.rows)
 
     def __str__(self) -> str:
-        k = self.rank
-        return f"a {k} x {k} minor is {self.value} mod {self.modulus}"
+        return f"a {self.rank} x {self.rank} minor is {self.value} mod {self.modulus}"
 
 
 class RowSpace:

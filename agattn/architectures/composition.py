@@ -20,7 +20,7 @@ from agattn.architectures.layered import Layered
 from agattn.architectures.layers import TABLES, Attention, Layer, Shape, listed
 from agattn.architectures.network import DeepNetwork
 from agattn.calls import constructed, positive_integer
-from agattn.errors import TooLargeError, argument
+from agattn.limits import check_sizes
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Described, Key, Meta, Named, Positive, key
 
@@ -136,10 +136,5 @@ def check_depth(architecture: object) -> None:
         return
     places = architecture.places
     heads = sum(getattr(place.layer, "heads", 0) for place in places)
-    counts = {"steps, one after the other": (len(places), MOST_STEPS), "heads": (heads, MOST_HEADS)}
-    for what, (number, most) in counts.items():
-        if number > most:
-            raise TooLargeError(
-                f"the model has {number} {what}; the limit is {most}. Use {argument('force', True)} to "
-                "start all the same"
-            )
+    steps = (len(places), "steps, one after the other", MOST_STEPS)
+    check_sizes("the model", steps, (heads, "heads", MOST_HEADS))

@@ -174,7 +174,7 @@ def check_keys(
             raise InputError(f"{where} has an unknown key {shown(key)}{hint}")
     for key in needed:
         if key not in table:
-            raise InputError(f"{where} has no {key}")
+            raise InputError(f"{where} has no {key}; add it")
 
 
 def read_program(path: Path, name: str) -> Architecture:
@@ -220,7 +220,7 @@ def read_program(path: Path, name: str) -> Architecture:
         )
     with _raising(path):
         refuse_constant(model)
-    return model  # type: ignore[no-any-return]
+    return model
 
 
 def _arguments(function: Any) -> list[str]:

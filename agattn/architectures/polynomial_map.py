@@ -544,7 +544,7 @@ class Polynomials(Operation):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotPolynomialError(f"uses .{name}, which arrays have not here; see the page on models")
+        raise NotPolynomialError(f"uses .{name}; use + - * @ **, .T, sum, indices, slices, lists of numbers")
 
     __abs__ = _refused("takes an absolute value")
     __lt__ = __le__ = __gt__ = __ge__ = _refused("compares values")

@@ -121,10 +121,9 @@ def written(product: Contracted, shapes: Mapping[str, tuple[int, ...]]) -> str |
     A product and its transpose have one text, and so have arrays in another order.
     """
     front = {n: max(0, len(shapes[name]) - 2) for n, name in enumerate(product.arrays)}
-    inner = [(one, other) for one, other, _ in product.edges if one[1] >= front[one[0]]]
     if any((one[1] < front[one[0]]) != (other[1] < front[other[0]]) for one, other, _ in product.edges):
         return None  # the rows of one array are contracted with the stack of another
-    chains = _chains(product, shapes, inner)
+    chains = _chains(product, shapes, [(one, other) for one, other, _ in product.edges])
     if chains is None:
         return None
     letters = _letters(product, shapes, [n for chain in chains for n, _ in chain])

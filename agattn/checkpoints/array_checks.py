@@ -116,7 +116,8 @@ class Checks:
 
     def add(
         self,
-        at: tuple[int, str],
+        layer: int,
+        part: str,
         units: str,
         expected: Array,
         actual: Array,
@@ -137,12 +138,12 @@ class Checks:
         kept = (expected[worst], actual[worst]) if ratios[worst] > 1 else (None, None)
         values = float(residual[worst]) / scale, float(bound[worst]) / scale, float(ratios[worst])
         misfits = [(start + first, *others) for first, *others in np.argwhere(ratios > 1).tolist()]
-        check = Check(*at, piece, units, *values, len(misfits), tuple(misfits[:MOST_NAMED]), *kept)
+        check = Check(layer, part, piece, units, *values, len(misfits), tuple(misfits[:MOST_NAMED]), *kept)
         with self.lock:
-            before = self.all.get(at, check._replace(misfits=0, named=()))
+            before = self.all.get((layer, part), check._replace(misfits=0, named=()))
             first = min(check, before, key=lambda each: (-each.ratio, each.piece))
             named = tuple(sorted(before.named + check.named)[:MOST_NAMED])
-            self.all[at] = first._replace(misfits=before.misfits + check.misfits, named=named)
+            self.all[layer, part] = first._replace(misfits=before.misfits + check.misfits, named=named)
 
     @property
     def misfits(self) -> list[Check]:
@@ -171,25 +172,27 @@ def factor(first: Array, second: Array) -> Array:
     """c with second = c·first by least squares along the last axis, 1 where one of them is 0."""
     products = np.einsum("...i,...i->...", first.conj(), second)
     squares = norms(first) ** 2
-    c: Array = np.where(products == 0, 1.0, products / np.where(squares == 0, 1.0, squares))
-    return c
+    return np.where(products == 0, 1.0, products / np.where(squares == 0, 1.0, squares))
 
 
 class LayerComparison:
     """One layer of both models.
 
     Attributes:
-        read: the basis in which each half reads the stream, after its norm.
-        write: the basis in which it writes.
+        basis: of the stream in front of the layer, then behind it.
+        below: the same before the last norm.
+        one, two: the halves that are compared.
+        read: the basis in which these read the stream, after its norm.
+        write: the basis in which they write.
     """
 
     def __init__(
         self, n: int, one: FoldedBlock, two: FoldedBlock, basis: Basis, below: Basis, checks: Checks
     ) -> None:
-        self.n, self.one, self.two, self.checks = n, one, two, checks
+        self.n, self.blocks, self.checks, self.check = n, (one, two), checks, partial(checks.add, n)
         self.basis, self.below = basis, below
         self.head: int | None = None
-        self.found: dict[str, Array] = {}
+        self.symmetry: dict[str, Array] = {}
         self.post = one.facts.place == "post"
 
     def run(self, head: int | None = None) -> tuple[Basis, Basis]:
@@ -197,48 +200,45 @@ class LayerComparison:
         self.head = head
         halves = ("attention", "perceptron") if head is None else ("attention",)
         for half in halves:
-            one, two = self.one.half(half), self.two.half(half)
-            names = {**one.biases(), **two.biases()}
+            self.one, self.two = (block.half(half) for block in self.blocks)
+            names = {**self.one.biases, **self.two.biases}
             self._biased = {part: f"{part}.bias" in names for part in READERS}
-            write = self._after(half, one, two, gains=True)
-            read = self.below if self.post else self.basis
+            self.write = self._after(half, gains=True)
+            self.read = self.below if self.post else self.basis
             if half == "attention":
-                self._attention(one, two, read, write)
+                self._attention()
             else:
-                self._perceptron(one, two, read, write)
+                self._perceptron()
             if head is None:
-                self._bias("O.bias" if half == "attention" else "D.bias", one, two, write)
+                self._bias("O.bias" if half == "attention" else "D.bias")
             if self.post:
                 self.below, self.basis = self.basis, self.basis.signed(self._sign)
-            self._after(half, one, two, gains=False)
+            self._after(half, gains=False)
         return self.basis, self.below
 
     def own(self, group: int) -> range:
         """The heads of a group that are compared."""
-        size = len(self.found["heads"]) // len(self.found["groups"])
+        size = len(self.symmetry["heads"]) // len(self.symmetry["groups"])
         heads = range(group * size, (group + 1) * size)
         if self.head is None:
             return heads
         return range(self.head, self.head + 1) if self.head in heads else range(0)
 
-    def _at(self, part: str) -> tuple[int, str]:
-        return self.n, part
-
-    def _after(self, half: str, one: FoldedBlock, two: FoldedBlock, gains: bool) -> Basis:
+    def _after(self, half: str, gains: bool) -> Basis:
         """Compare a norm behind a half: first its gain, which may have signs of its own, then its bias."""
         name = f"after {half}.{'gain' if gains else 'bias'}"
         self._sign = 1.0 if gains else getattr(self, "_sign", 1.0)
-        if name not in one.stored:
+        if name not in self.one.stored:
             return self.basis
-        expected, (actual, error) = one[name], two.gain(name)
+        expected, (actual, error) = self.one[name], self.two.gain(name)
         if not gains:
-            self.checks.add(self._at(name), "coordinate", self.basis.turn(expected), actual, error)
+            self.check(name, "coordinate", self.basis.turn(expected), actual, error)
             return self.basis
         expected = self.basis.signed(self.basis.signs).turn(expected)
         signs = np.where(expected * actual < 0, -1.0, 1.0)
-        if one.facts.norm == "layer":
+        if self.one.facts.norm == "layer":
             signs = np.full(len(signs), 1.0 if signs.sum() >= 0 else -1.0)
-        self.checks.add(self._at(name), "coordinate", signs * expected, actual, error)
+        self.check(name, "coordinate", signs * expected, actual, error)
         if self.post:
             self._sign = float(signs[0])
             return self.basis
@@ -247,8 +247,7 @@ class LayerComparison:
     def _rows(self, block: FoldedBlock, part: str, n: int, basis: Basis | None = None) -> Array:
         at = slice(n, n + 1)
         rows = block.fold(part, block.stored[part][at])
-        turned: Array = self._with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
-        return turned
+        return self._with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
 
     def _with_bias(self, block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
         """Rows with their bias as a last column; without one, 0 stands there if the other model has one."""
@@ -257,206 +256,183 @@ class LayerComparison:
             return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, 1)])
         return biased
 
-    def _errors(self, part: str, at: slice, basis: Basis, sizes: Array, half: FoldedBlock) -> Array:
+    def _errors(self, part: str, at: slice, sizes: Array) -> Array:
         """What rows of B with their biases, or columns of what it writes, may be off by."""
-        stored = half.stored[part]
-        error = half.error(part, stored[:, at] if part == "D" else stored[at])
-        if part in READERS and (bias := half.biases().get(f"{part}.bias")) is not None:
+        stored = self.two.stored[part]
+        error = self.two.error(part, stored[:, at] if part == "D" else stored[at])
+        if part in READERS and (bias := self.two.biases.get(f"{part}.bias")) is not None:
             error = np.hypot(error, bias[1][at])
-        result: Array = error + basis.error * sizes
-        return result
+        return error + (self.read if part in READERS else self.write).error * sizes
 
-    def _attention(self, one: FoldedBlock, two: FoldedBlock, read: Basis, write: Basis) -> None:
-        width, n = one.stored["O"].shape[1], self.n
-        z = np.random.default_rng(n).standard_normal((width, VECTORS))
+    def _attention(self) -> None:
+        one, two, width = self.one, self.two, self.one.stored["O"].shape[1]
+        z = np.random.default_rng(self.n).standard_normal((width, VECTORS))
         ones = np.ones((1, VECTORS))
-        first = head_numbers(one, np.concatenate([read.back(z), ones]))
+        first = head_numbers(one, np.concatenate([self.read.back(z), ones]))
         second = head_numbers(two, np.concatenate([z, ones]))
         groups, heads = match_heads(first, second)
-        self.found |= {"groups": groups, "heads": heads}
-        normalized = (
-            _Normalized(self, one, two, first.keys[groups], second.keys) if one.facts.qk_norm else None
-        )
+        self.symmetry |= {"groups": groups, "heads": heads}
+        normalized = _Normalized(self, first.keys[groups], second.keys) if one.facts.qk_norm else None
 
         def compare(g: int) -> Array:
             own = self.own(g)
-            K, K2 = self._rows(one, "K", int(groups[g]), read), self._rows(two, "K", g)
-            Q = np.stack([self._rows(one, "Q", int(heads[h]), read) for h in own])
+            K, K2 = self._rows(one, "K", int(groups[g]), self.read), self._rows(two, "K", g)
+            Q = np.stack([self._rows(one, "Q", int(heads[h]), self.read) for h in own])
             Q2 = np.stack([self._rows(two, "Q", h) for h in own])
-            e = self._errors("K", slice(g, g + 1), read, norms(K2), two)[0]
-            e2 = self._errors("Q", slice(own[0], own[-1] + 1), read, norms(Q2), two)
+            e = self._errors("K", slice(g, g + 1), norms(K2))[0]
+            e2 = self._errors("Q", slice(own[0], own[-1] + 1), norms(Q2))
             if normalized:
                 normalized.rows(g, own, (K, K2, e), (Q, Q2, e2))
             else:
-                self._pairs(g, own, (K, K2, e), (Q, Q2, e2), one.turning)
-                self._other_rows(g, own, (K, K2, e), (Q, Q2, e2), one.turning, read.error)
-            return self._values(g, own, (one, two), (read, write))
+                self._pairs(g, own, (K, K2, e), (Q, Q2, e2))
+                self._other_rows(g, own, (K, K2, e), (Q, Q2, e2))
+            return self._values(g, own)
 
         chosen = [g for g in range(len(groups)) if self.own(g)]
         # Heads that share a gain take its signs from the first group.
-        self.found["values"] = np.stack([*(map if normalized else spread)(compare, chosen)])
+        self.symmetry["values"] = np.stack([*(map if normalized else spread)(compare, chosen)])
         if normalized:
             normalized.gains()
         if self.head is not None:
             [group] = chosen
             for name in ("keys", "pairs"):
-                if name in self.found:
-                    self.found[name] = self.found[name][group : group + 1]
-            self.found |= {"groups": groups[group : group + 1], "heads": heads[self.head : self.head + 1]}
+                if name in self.symmetry:
+                    self.symmetry[name] = self.symmetry[name][group : group + 1]
+            self.symmetry |= {"groups": groups[group : group + 1], "heads": heads[self.head : self.head + 1]}
 
-    def _pairs(
-        self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...], turning: int
-    ) -> None:
+    def _pairs(self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...]) -> None:
         """k' = ck and q' = q/c̄ for each pair of rows that turns."""
+        turning = self.one.turning
         p = turning // 2
         if not p:
             return
         k, k2, q, q2 = (x[..., :p, :] + 1j * x[..., p:turning, :] for x in (*keys[:2], *queries[:2]))
         e, e2 = (np.hypot(x[..., :p], x[..., p:turning]) for x in (keys[2], queries[2]))
         c = factor(k, k2)
-        self.found.setdefault("pairs", np.empty((len(self.found["groups"]), p), complex))[g] = c
-        self.checks.add(self._at("K"), "group pair", (c[:, None] * k)[None], k2[None], e[None], g, 2)
+        self.symmetry.setdefault("pairs", np.empty((len(self.symmetry["groups"]), p), complex))[g] = c
+        self.check("K", "group pair", (c[:, None] * k)[None], k2[None], e[None], g, 2)
         gone = np.asarray((k == 0).all(-1) & (k2 == 0).all(-1))
         expected = np.where(gone[:, None], q2, q / c.conj()[:, None])
         bound = second_bound(e, norms(k2), e2, norms(q2))
-        self.checks.add(self._at("Q"), "head pair", expected, q2, bound, own[0], 2)
+        self.check("Q", "head pair", expected, q2, bound, own[0], 2)
 
-    def _other_rows(
-        self,
-        g: int,
-        own: range,
-        keys: tuple[Array, ...],
-        queries: tuple[Array, ...],
-        turning: int,
-        error: float,
-    ) -> None:
+    def _other_rows(self, g: int, own: range, keys: tuple[Array, ...], queries: tuple[Array, ...]) -> None:
         """K' = MK and Q' = M⁻ᵀQ on the rows that do not turn."""
-        K, K2, Q, Q2 = (x[..., turning:, :] for x in (*keys[:2], *queries[:2]))
+        K, K2, Q, Q2 = (x[..., self.one.turning :, :] for x in (*keys[:2], *queries[:2]))
         if not K.shape[0]:
             return
-        e, e2 = (np.linalg.norm(x[..., turning:], axis=-1) for x in (keys[2], queries[2]))
-        M, (least, most) = _least_squares(K, K2)
-        self.found.setdefault("keys", np.empty((len(self.found["groups"]), *M.shape)))[g] = M
-        self.checks.add(self._at("K"), "group", (M @ K)[None], K2[None], np.array([e]), g)
-        expected = np.linalg.pinv(M).T @ Q
-        moved = np.array(e - error * (np.linalg.norm(K2) - most))
+        e, e2 = (np.linalg.norm(x[..., self.one.turning :], axis=-1) for x in (keys[2], queries[2]))
+        M, inverse, least, moved = self._linear("K", g, K, K2, e)
+        self.symmetry.setdefault("keys", np.empty((len(self.symmetry["groups"]), *M.shape)))[g] = M
         bound = second_bound(moved, least, e2, np.linalg.norm(Q2, axis=(1, 2)))
-        self.checks.add(self._at("Q"), "head", expected, Q2, bound, own[0])
+        self.check("Q", "head", inverse.T @ Q, Q2, bound, own[0])
 
-    def _values(
-        self, g: int, own: range, blocks: tuple[FoldedBlock, FoldedBlock], bases: tuple[Basis, Basis]
-    ) -> Array:
+    def _linear(self, part: str, g: int, first: Array, second: Array, e: Any) -> tuple[Array, ...]:
+        """M of X' = MX, M⁻¹, σ_min(X'), and what X' is off by with σ_max(X') for its norm."""
+        M, (least, most) = _least_squares(first, second)
+        self.check(part, "group", (M @ first)[None], second[None], np.array([e]), g)
+        moved = np.array(e - self.read.error * (np.linalg.norm(second) - most))
+        return M, np.linalg.pinv(M), least, moved
+
+    def _values(self, g: int, own: range) -> Array:
         """P' = MP, O' = OM⁻¹."""
-        (one, two), (read, write) = blocks, bases
-        group, heads = int(self.found["groups"][g]), self.found["heads"]
-        P, P2 = read.turn(one.fold("P", one.stored["P"][group])), two.fold("P", two.stored["P"][g])
-        own_error = np.linalg.norm(two.error("P", two.stored["P"][g]))
-        e = own_error + read.error * np.linalg.norm(P2)
-        M, (least, most) = _least_squares(P, P2)
-        self.checks.add(self._at("P"), "group", (M @ P)[None], P2[None], np.array([e]), g)
+        one, two, write = self.one, self.two, self.write
+        group, heads = int(self.symmetry["groups"][g]), self.symmetry["heads"]
+        P, P2 = self.read.turn(one.fold("P", one.stored["P"][group])), two.fold("P", two.stored["P"][g])
+        e = np.linalg.norm(two.error("P", two.stored["P"][g])) + self.read.error * np.linalg.norm(P2)
+        M, inverse, least, moved = self._linear("P", g, P, P2, e)
         O = np.stack([write.turn(one.fold("O", one.stored["O"][heads[h]]), -2) for h in own])
         O2 = two.fold("O", two.stored["O"][own[0] : own[-1] + 1])
         e2 = np.linalg.norm(two.error("O", two.stored["O"][own[0] : own[-1] + 1]), axis=-1)
         sizes = np.linalg.norm(O2, axis=(1, 2))
-        moved = np.array(own_error + read.error * most)
         bound = second_bound(moved, least, e2 + write.error * sizes, sizes)
-        expected = O @ np.linalg.pinv(M) if P2.any() or P.any() else O2
-        self.checks.add(self._at("O"), "head", expected, O2, bound, own[0])
+        self.check("O", "head", O @ inverse if P2.any() or P.any() else O2, O2, bound, own[0])
         return M
 
-    def _bias(self, part: str, one: FoldedBlock, two: FoldedBlock, write: Basis) -> None:
+    def _bias(self, part: str) -> None:
         """A bias that is written; 0 where a model has none."""
-        first, second = (block.biases().get(part) for block in (one, two))
+        first, second = (block.biases.get(part) for block in (self.one, self.two))
         if first is None and second is None:
             return
-        width = len(self.basis.order)
-        nothing = (np.zeros(width), np.zeros(width))
+        nothing = (np.zeros(len(self.basis.order)),) * 2
         (b, _), (b2, error) = first or nothing, second or nothing
-        bound = error + write.error * np.linalg.norm(b2)
-        self.checks.add(self._at(part), "coordinate", write.turn(b), b2, bound)
-        ratios = [self.checks.all[self._at(name)].ratio for name in ("P", "O", part) if part == "O.bias"]
+        bound = error + self.write.error * np.linalg.norm(b2)
+        self.check(part, "coordinate", self.write.turn(b), b2, bound)
+        ratios = [self.checks.all[self.n, name].ratio for name in ("P", "O", part) if part == "O.bias"]
         if part == "O.bias" and max(ratios[:2]) <= 1 < ratios[2]:
-            self._value_bias(one, two, write, write.turn(b) - b2, bound)
+            self._value_bias(self.write.turn(b) - b2, bound)
 
-    def _value_bias(self, one: FoldedBlock, two: FoldedBlock, write: Basis, gap: Array, bound: Array) -> None:
+    def _value_bias(self, gap: Array, bound: Array) -> None:
         """Where Σ O_h b_v + b_o does not fit, but b_o does: which b_v does not."""
-        first, second = one.value_bias(), two.value_bias()
+        first, second = self.one.value_bias(), self.two.value_bias()
         if first is None or second is None:
             return
-        stored = [block.stored.get("O.bias", np.zeros(len(self.basis.order))) for block in (one, two)]
-        b, b2 = (x - x.mean() if one.facts.norm == "layer" else x for x in stored)
-        if np.linalg.norm(write.turn(b) - b2) > 1e-2 * np.linalg.norm(b2) + 1e-30:
-            self._one_value_bias(two, second, gap, bound)
+        zero = np.zeros(len(self.basis.order))
+        stored = [block.stored.get("O.bias", zero) for block in (self.one, self.two)]
+        b, b2 = (x - x.mean() if self.one.facts.norm == "layer" else x for x in stored)
+        if np.linalg.norm(self.write.turn(b) - b2) > 1e-2 * np.linalg.norm(b2) + 1e-30:
+            self._one_value_bias(second, gap, bound)
             return
-        expected = np.einsum("gij,gj->gi", self.found["values"], first[0][self.found["groups"]])
+        expected = np.einsum("gij,gj->gi", self.symmetry["values"], first[0][self.symmetry["groups"]])
         bound = np.linalg.norm(second[1], axis=1) + 1e-2 * np.linalg.norm(second[0], axis=1)
-        self.checks.add(self._at("P.bias"), "group", expected, second[0], bound)
-        if self.checks.all[self._at("P.bias")].ratio <= 1:
-            del self.checks.all[self._at("P.bias")]
+        self.check("P.bias", "group", expected, second[0], bound)
+        if self.checks.all[self.n, "P.bias"].ratio <= 1:
+            del self.checks.all[self.n, "P.bias"]
 
-    def _one_value_bias(
-        self, two: FoldedBlock, values: tuple[Array, Array], gap: Array, bound: Array
-    ) -> None:
+    def _one_value_bias(self, values: tuple[Array, Array], gap: Array, bound: Array) -> None:
         """If b_o has moved, too: the group whose values explain what is missing, Σ_h O_h x, if one does."""
-        O, groups = two["O"], len(values[0])
+        O, groups, most = self.two["O"], len(values[0]), np.linalg.norm(bound)
         for g, matrix in enumerate(O.reshape(groups, -1, *O.shape[1:]).sum(1)):
             x = np.linalg.lstsq(matrix, gap, rcond=None)[0]
-            if matrix.shape[0] > matrix.shape[1] and np.linalg.norm(gap - matrix @ x) <= np.linalg.norm(
-                bound
-            ):
+            if matrix.shape[0] > matrix.shape[1] and np.linalg.norm(gap - matrix @ x) <= most:
                 b, error = values[0][g], np.linalg.norm(values[1][g])
-                self.checks.add(self._at("P.bias"), "group", (b + x)[None], b[None], np.array([error]), g)
+                self.check("P.bias", "group", (b + x)[None], b[None], np.array([error]), g)
 
-    def _perceptron(self, one: FoldedBlock, two: FoldedBlock, read: Basis, write: Basis) -> None:
-        width, facts = len(self.basis.order), one.facts
+    def _perceptron(self) -> None:
+        one, two, width = self.one, self.two, len(self.basis.order)
         z = np.random.default_rng(self.n).standard_normal((width, VECTORS))
         ones = np.ones((1, VECTORS))
-        first = neuron_numbers(one, np.concatenate([read.back(z), ones]))
+        first = neuron_numbers(one, np.concatenate([self.read.back(z), ones]))
         order = match_neurons(first, neuron_numbers(two, np.concatenate([z, ones])))
-        self.found["neurons"] = order
-        power = {"relu": 1, "relu2": 2}.get(facts.activation, 0)
+        self.symmetry["neurons"] = order
+        powers = {"G": {"relu": 1, "relu2": 2}.get(one.facts.activation, 0), "U": 1}
 
-        def compare(piece: tuple[slice, ...]) -> Array:
-            (at,) = piece
+        def compare(at: slice) -> Array:
             some = order[at]
             total, error, least = np.ones(len(some)), np.zeros(len(some)), np.ones(len(some))
             dead = np.zeros(len(some), bool)
             for part in ("G", "U") if "U" in two.stored else ("G",):
-                rows = read.turn(one.fold(part, one.stored[part][some]))
+                rows = self.read.turn(one.fold(part, one.stored[part][some]))
                 first_rows = self._with_bias(one, part, rows, some)
                 second_rows = self._with_bias(two, part, two.fold(part, two.stored[part][at]), at)
                 sizes = norms(second_rows)
-                own = self._errors(part, at, read, sizes, two)
-                if part == "U" or power:
+                own = self._errors(part, at, sizes)
+                if part == "U" or powers["G"]:
                     c = factor(first_rows, second_rows)
                     c = np.abs(c) if part == "G" else c
-                    total, first_rows = total * c ** (power if part == "G" else 1), c[:, None] * first_rows
+                    total, first_rows = total * c ** powers[part], c[:, None] * first_rows
                     with np.errstate(divide="ignore", invalid="ignore"):
-                        share = np.where(own > 0, own / sizes, 0.0)
-                    error += share * (power if part == "G" else 1)
+                        error += np.where(own > 0, own / sizes, 0.0) * powers[part]
                     dead |= ~first_rows.any(1) & ~second_rows.any(1)
-                self.checks.add(self._at(part), "neuron", first_rows, second_rows, own, at.start)
+                self.check(part, "neuron", first_rows, second_rows, own, at.start)
             D, D2 = one.fold("D", one.stored["D"][:, some]), two.fold("D", two.stored["D"][:, at])
             sizes = norms(D2, 0)
-            own = self._errors("D", at, write, sizes, two)
-            expected = np.where(dead, D2, write.turn(D, 0) / total).T
-            self.checks.add(
-                self._at("D"), "neuron", expected, D2.T, second_bound(error, least, own, sizes), at.start
-            )
+            bound = second_bound(error, least, self._errors("D", at, sizes), sizes)
+            expected = np.where(dead, D2, self.write.turn(D, 0) / total)
+            self.check("D", "neuron", expected.T, D2.T, bound, at.start)
             return total
 
-        self.found["scales"] = np.concatenate([*spread(compare, pieces(two.stored["G"].shape))])
+        self.symmetry["scales"] = np.concatenate([*spread(compare, pieces(two.stored["G"].shape))])
 
 
 class _Normalized:
     """Rows of normalized queries and keys: signs, quarter turns of pairs, and factors between the gains."""
 
-    def __init__(
-        self, layer: LayerComparison, one: FoldedBlock, two: FoldedBlock, keys: Array, keys2: Array
-    ) -> None:
+    def __init__(self, layer: LayerComparison, keys: Array, keys2: Array) -> None:
+        one, two = layer.one, layer.two
         self.layer, self.p, self.turning = layer, one.turning // 2, one.turning
         a = keys.shape[1]
-        groups, heads = layer.found["groups"], layer.found["heads"]
+        groups, heads = layer.symmetry["groups"], layer.symmetry["heads"]
         self.shared = one["key.gain"].ndim == 1
         self.gain, self.gain2 = (block["key.gain"].reshape(-1, a) for block in (one, two))
         self.query, self.query2 = (block["query.gain"].reshape(-1, a) for block in (one, two))
@@ -494,16 +470,12 @@ class _Normalized:
                 signs[0] = products[0]
             used = signs[0] if self.shared else signs[numbers.start : numbers.stop]
             units = "group row" if part == "K" else "head row"
-            at = self.layer._at(part)  # a part of the same comparison
-            self.layer.checks.add(at, units, used[..., None] * rows, rows2, e, numbers.start, 2)
+            self.layer.check(part, units, used[..., None] * rows, rows2, e, numbers.start, 2)
 
     def _order(self, g: int) -> Array:
-        order = np.arange(self.gain.shape[1])
-        p, turned = self.p, self.turned[g]
-        order[:p], order[p : self.turning] = (
-            np.where(turned, order[p : self.turning], order[:p]),
-            np.where(turned, order[:p], order[p : self.turning]),
-        )
+        """The rows of A in the order of B: in a pair that makes a quarter turn they are exchanged."""
+        order, first = np.arange(self.gain.shape[1]), np.flatnonzero(self.turned[g])
+        order[first], order[self.p + first] = self.p + first, first
         return order
 
     def gains(self) -> None:
@@ -528,10 +500,10 @@ class _Normalized:
                 k, k2, q, q2 = map(parts, (first, self.gain2[g], second, self.query2[own]))
                 e, e2 = (np.linalg.norm(parts(x), axis=-1) for x in (self.errors[0][g], self.errors[1][own]))
                 s = factor(k, k2)
-                checks, n = self.layer.checks, self.layer.n
-                checks.add((n, "key.gain"), f"group {name}", (s[:, None] * k)[None], k2[None], e[None], g, 2)
-                bound = second_bound(e, np.linalg.norm(k2, axis=-1), e2, np.linalg.norm(q2, axis=-1))
-                checks.add((n, "query.gain"), f"head {name}", q / s[:, None], q2, bound, own.start, 2)
+                check = self.layer.check
+                check("key.gain", f"group {name}", (s[:, None] * k)[None], k2[None], e[None], g, 2)
+                bound = second_bound(e, norms(k2), e2, norms(q2))
+                check("query.gain", f"head {name}", q / s[:, None], q2, bound, own.start, 2)
 
 
 def _least_squares(first: Array, second: Array) -> tuple[Array, Array]:
@@ -546,5 +518,4 @@ def _parts(x: Array, start: int, stop: int) -> Array:
     """The rows that turn (from 0) by pairs, the others one by one."""
     part = x[..., start:stop]
     halves = np.split(part, 2, axis=-1) if start == 0 and stop else [part]
-    stacked: Array = np.stack(halves, axis=-1)
-    return stacked
+    return np.stack(halves, axis=-1)

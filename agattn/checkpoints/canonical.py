@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.folding import READERS, SECONDS, WRITERS, norms, pieces
+from agattn.checkpoints.folding import READERS, SECONDS, WRITERS, add_to, fold_biases, norms, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, shape
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, extended, put_extended, shape
 from agattn.errors import InputError, argument
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table
@@ -40,21 +40,6 @@ HALVES = {"attention": (("Q", "K", "P"), "O", 1), "perceptron": (("G", "U"), "D"
 NEAR = 8
 #: Random tokens at which outputs are compared.
 TOKENS = 12
-
-
-def extended(block: Arrays, part: str) -> Array:
-    """A matrix, or a stack of them, in float64 with its bias as the last column."""
-    W = np.asarray(block[part], float)
-    bias = block.get(f"{part}.bias", np.zeros(W.shape[:-1]))
-    return np.concatenate([W, np.asarray(bias, float)[..., None]], axis=-1)
-
-
-def _with_biases(block: Parts, **extended: Array) -> None:
-    """Put extended matrices back, in the types of the block."""
-    for part, array in extended.items():
-        block[part] = array[..., :-1].astype(block[part].dtype)
-        if (bias := f"{part}.bias") in block:
-            block[bias] = array[..., -1].astype(block[bias].dtype)
 
 
 def _falling(keys: Array, near: float, what: str) -> tuple[Array, list[str]]:
@@ -90,8 +75,8 @@ def split(left: Array, right: Array, near: float, what: str) -> tuple[Array, Arr
     new_left, new_right = np.zeros_like(left), np.zeros_like(right)
     new_left[:, :count], new_right[:count] = U * signs, Wt * signs[:, None]
     close = np.flatnonzero(kept[:-1] & (sigma[:-1] - sigma[1:] <= near * sigma[0]))
-    said = _named(f"{what}: singular values", [f"{i} and {i + 1}" for i in close])
-    return new_left, new_right, said + _named(f"{what}: signs of rows", unclear[kept[unclear]])
+    ambiguous = _named(f"{what}: singular values", [f"{i} and {i + 1}" for i in close])
+    return new_left, new_right, ambiguous + _named(f"{what}: signs of rows", unclear[kept[unclear]])
 
 
 def _signs(rows: Array, near: float) -> tuple[Array, Array]:
@@ -120,8 +105,7 @@ def turned(K: Array, Q: Array, p: int, near: float, what: str) -> tuple[Array, A
 def _phase(k: Array) -> Array:
     """The complex number of modulus 1 for each row that makes its largest entry real and positive."""
     largest = np.take_along_axis(k, abs(k).argmax(axis=-1)[:, None], -1)[:, 0]
-    result: Array = np.exp(-1j * np.angle(largest))
-    return result
+    return np.exp(-1j * np.angle(largest))
 
 
 def _ratio(x: Array, y: Array) -> Array:
@@ -141,7 +125,7 @@ def balanced(
     # (γ, W) and (−γ, −W) are the same.
     K, Q = K * np.where(gain_k < 0, -1, 1)[..., None], Q * np.where(gain_q < 0, -1, 1)[..., None]
     gain_k, gain_q = abs(gain_k), abs(gain_q)
-    said = list[str]()
+    ambiguous = list[str]()
     pairs = [[f, p + f] for f in range(p)] + [[f] for f in range(2 * p, K.shape[1])]
     for pair in pairs:
         size_k, size_q = (np.linalg.norm(gain[:, pair], axis=0) for gain in (gain_k, gain_q))
@@ -152,7 +136,7 @@ def balanced(
                 K[:, pair], Q[:, pair] = (W[:, pair[::-1]] * [[-1], [1]] for W in (K, Q))
                 gain_k[:, pair], gain_q[:, pair] = gain_k[:, pair[::-1]], gain_q[:, pair[::-1]]
             elif not agree and abs(product[0] - product[1]) <= near * product[0]:
-                said.append(f"{what}: gains of pair {pair[0]}")
+                ambiguous.append(f"{what}: gains of pair {pair[0]}")
         # γ_k → sγ_k, γ_q → γ_q/s
         s = np.sqrt(np.linalg.norm(size_q) / np.linalg.norm(size_k)) if size_q.any() and size_k.any() else 1.0
         gain_k[:, pair], gain_q[:, pair] = gain_k[:, pair] * s, gain_q[:, pair] / s
@@ -168,52 +152,45 @@ def balanced(
             else:
                 w = turn * (W[:, pair[0]] + 1j * W[:, pair[1]])
                 W[:, pair[0]], W[:, pair[1]] = w.real, w.imag
-    return K, Q, gain_k, gain_q, said
+    return K, Q, gain_k, gain_q, ambiguous
 
 
 def scores(block: Parts, facts: Facts, p: int, near: float) -> list[str]:
     """Make the queries and keys of a block canonical; what is ambiguous."""
     Q, K = extended(block, "Q"), extended(block, "K")
     g, a = K.shape[:2]
-    said = list[str]()
+    ambiguous = list[str]()
     members = np.arange(len(Q)).reshape(g, -1)
     if facts.qk_norm:
         gain_k, gain_q = (np.array(block[f"{name}.gain"], float).reshape(-1, a) for name in ("key", "query"))
         # One pair of gains for all groups, or one for each.
-        shared = (
-            [(slice(None), slice(None))]
-            if len(gain_k) == 1
-            else [(slice(group, group + 1), members[group]) for group in range(g)]
-        )
-        for n, (keys, queries) in enumerate(shared):
-            rows = (slice(None),) * 2 if len(gain_k) == 1 else (keys, queries)
-            *new, more = balanced(
-                K[keys], Q[queries], gain_k[rows[0]], gain_q[rows[1]], p, near, f"group {n}"
-            )
-            K[keys], Q[queries], gain_k[rows[0]], gain_q[rows[1]] = new
-            said += more
+        alike = [(slice(n, n + 1), members[n]) for n in range(g)]
+        for n, (keys, queries) in enumerate([(slice(None),) * 2] if len(gain_k) == 1 else alike):
+            *new, more = balanced(K[keys], Q[queries], gain_k[keys], gain_q[queries], p, near, f"group {n}")
+            K[keys], Q[queries], gain_k[keys], gain_q[queries] = new
+            ambiguous += more
         for name, gain in (("key.gain", gain_k), ("query.gain", gain_q)):
             block[name] = gain.reshape(block[name].shape).astype(block[name].dtype)
     else:
 
         def of_group(group: int) -> list[str]:
-            q, said = Q[members[group]], list[str]()
+            q, ambiguous = Q[members[group]], list[str]()
             if p:
                 K[group], q, more = turned(K[group], q, p, near, f"scores of group {group}")
-                said += more
+                ambiguous += more
             if still := a - 2 * p:
                 left = q[:, 2 * p :].swapaxes(1, 2).reshape(-1, still)
                 left, K[group, 2 * p :], more = split(
                     left, K[group, 2 * p :], near, f"scores of group {group}"
                 )
                 q[:, 2 * p :] = left.reshape(len(q), -1, still).swapaxes(1, 2)
-                said += more
+                ambiguous += more
             Q[members[group]] = q
-            return said
+            return ambiguous
 
-        said += chain.from_iterable(spread(of_group, range(g)))
-    _with_biases(block, Q=Q, K=K)
-    return said
+        ambiguous += chain.from_iterable(spread(of_group, range(g)))
+    put_extended(block, Q=Q, K=K)
+    return ambiguous
 
 
 def values(block: Parts, near: float) -> list[str]:
@@ -228,10 +205,10 @@ def values(block: Parts, near: float) -> list[str]:
         O[heads] = stack.reshape(O[heads].shape)
         return ambiguous
 
-    said = [*chain.from_iterable(spread(of_group, range(len(P))))]
-    _with_biases(block, P=P)
+    ambiguous = [*chain.from_iterable(spread(of_group, range(len(P))))]
+    put_extended(block, P=P)
     block["O"] = O.astype(block["O"].dtype)
-    return said
+    return ambiguous
 
 
 def order(block: Parts, near: float) -> list[str]:
@@ -239,24 +216,24 @@ def order(block: Parts, near: float) -> list[str]:
     g, H = len(block["K"]), len(block["Q"])
     keys = [np.linalg.norm(np.asarray(block[part], float), axis=(1, 2)) ** 2 for part in ("Q", "O", "K")]
     heads = (keys[0] + keys[1]).reshape(g, -1)
-    groups, said = _falling(heads.sum(axis=1) + keys[2], near, "groups")
+    groups, ambiguous = _falling(heads.sum(axis=1) + keys[2], near, "groups")
     order = []
     for group in groups:
         within, more = _falling(heads[group], near, f"heads of group {group}")
         order.append(group * (H // g) + within)
-        said += more
+        ambiguous += more
     stacks = {"K": groups, "P": groups, "key.gain": groups, "Q": np.concatenate(order)}
     stacks |= {"O": stacks["Q"], "query.gain": stacks["Q"]}
     for part, way in stacks.items():
         for name in (part, f"{part}.bias"):
             if name in block and name != "O.bias" and (not part.endswith("gain") or block[name].ndim == 2):
                 block[name] = block[name][way]
-    return said
+    return ambiguous
 
 
 def neurons(new: Parts, facts: Facts, near: float) -> list[str]:
     """Make the neurons of a block canonical; what is ambiguous."""
-    said = list[str]()
+    ambiguous = list[str]()
 
     def scale(part: str, signs: bool) -> None:
         """Neurons with rows of norm 1: W_i, b_i → c·, D_i → D_i/c, or D_i/c² of squared ReLU."""
@@ -265,7 +242,7 @@ def neurons(new: Parts, facts: Facts, near: float) -> list[str]:
         if signs:
             sign, unclear = _signs(new[part], near)
             c, size = c * sign, size * sign
-            said.extend(_named("signs of neurons", unclear))
+            ambiguous.extend(_named("signs of neurons", unclear))
         power = 2 if part == "G" and facts.activation == "relu2" else 1
         for name, factor in ((part, c[:, None]), (f"{part}.bias", c), ("D", size**power)):
             if name in new:
@@ -281,41 +258,14 @@ def neurons(new: Parts, facts: Facts, near: float) -> list[str]:
     for name in {"G", "U", "G.bias", "U.bias"} & {*new}:
         new[name] = new[name][order]
     new["D"] = new["D"][:, order]
-    return said + more
+    return ambiguous + more
 
 
 def _sizes(block: Arrays, part: str) -> Array:
     """The norms of the rows of a matrix with its bias."""
     squares = np.einsum("ij,ij->i", block[part], block[part], dtype=float)
     bias = np.asarray(block.get(f"{part}.bias", np.zeros(len(squares))), float)
-    result: Array = np.sqrt(squares + bias**2)
-    return result
-
-
-def _add(block: Parts, bias: str, value: Array, at: Any = ...) -> None:
-    """Add to a bias, or to a part of it, in its type."""
-    new = np.array(block[bias])
-    new[at] += value
-    block[bias] = new
-
-
-def fold_biases(block: Parts, facts: Facts, p: int) -> None:
-    """b_o → b_o + Σ_h O_h b_{v,g(h)}; b_o + b_down of parallel halves; b_k → 0 on rows that do not turn.
-
-    A bias moves where the block has the other one; that of keys goes if only a softmax sees the scores.
-    """
-    if {"P.bias", "O.bias"} <= {*block}:
-        heads = len(block["O"]) // len(block["P"])
-        values = np.repeat(np.asarray(block["P.bias"], float), heads, axis=0)
-        _add(block, "O.bias", np.einsum("hdb,hb->d", np.asarray(block["O"], float), values))
-        block["P.bias"] = np.zeros_like(block["P.bias"])
-    if facts.parallel and {"O.bias", "D.bias"} <= {*block}:
-        _add(block, "O.bias", block["D.bias"])
-        block["D.bias"] = np.zeros_like(block["D.bias"])
-    if "K.bias" in block and not facts.qk_norm and not facts.score_cap:
-        block["K.bias"] = np.concatenate(
-            [block["K.bias"][:, : 2 * p], np.zeros_like(block["K.bias"][:, 2 * p :])], axis=1
-        )
+    return np.sqrt(squares + bias**2)
 
 
 def read_through(
@@ -338,7 +288,7 @@ def read_through(
         for at in pieces(W.shape):
             rows = np.asarray(block[part][at], float)
             if moves and beta.any():
-                _add(block, f"{part}.bias", rows @ beta, at)
+                add_to(block, f"{part}.bias", rows @ beta, at)
             rows = rows if stays else rows * gain
             if moves and facts.norm == "layer":
                 unseen = np.broadcast_to(1 / gain if stays else 1.0, rows.shape[-1:])
@@ -346,7 +296,7 @@ def read_through(
             W[at] = rows
         block[part] = W
     if stays and moves and beta.any():
-        _add(block, f"{writer}.bias", beta)
+        add_to(block, f"{writer}.bias", beta)
     left = {f"{name}.gain": gain if stays else np.ones_like(gain)}
     left[f"{name}.bias"] = np.zeros_like(beta) if moves else beta if stays else beta / gain
     return {part: value.astype(norm[part].dtype) for part, value in left.items() if part in norm}
@@ -398,7 +348,7 @@ def fold_ends(ends: Parts, facts: Facts) -> None:
     for part in embeddings if positions else ():
         mean = ends[part].mean(axis=0, dtype=float)
         ends[part] = ends[part] - mean.astype(ends[part].dtype)
-        _add(ends, "positions", mean * (facts.embedding_scale if part == "E" else 1))
+        add_to(ends, "positions", mean * (facts.embedding_scale if part == "E" else 1))
     if facts.place != "post" and "W" in ends:
         ends.update(read_through(ends, (["W"], ""), ends, "final", facts))
     elif facts.place == "post" and "embedding.bias" in ends:
@@ -427,13 +377,13 @@ def basis(ends: Arrays, facts: Facts, near: float) -> tuple[Array, list[str]]:
         sizes, vectors = sizes[::-1], vectors[:, ::-1]
         close = np.flatnonzero(sizes[:-1] - sizes[1:] <= near * sizes[0])
         signs, unclear = _signs((E @ (B @ vectors)).T, near)
-        said = _named("basis: eigenvalues", [f"{i} and {i + 1}" for i in close])
+        ambiguous = _named("basis: eigenvalues", [f"{i} and {i + 1}" for i in close])
         R = mean + B @ (vectors * signs).T @ B.T if facts.norm == "layer" else (vectors * signs).T
-        return R, said + _named("basis: signs of coordinates", unclear)
-    order, said = _falling(np.diagonal(gram), near, "coordinates")
+        return R, ambiguous + _named("basis: signs of coordinates", unclear)
+    order, ambiguous = _falling(np.diagonal(gram), near, "coordinates")
     signs, unclear = _signs(E.T if facts.norm == "rms" else np.ravel(E)[None], near)
     R = np.eye(d)[order] * (signs[None] if facts.norm == "rms" else signs[0])
-    return R, said + _named("basis: signs of coordinates", unclear)
+    return R, ambiguous + _named("basis: signs of coordinates", unclear)
 
 
 def turn(parts: Parts, R: Array) -> None:
@@ -477,7 +427,7 @@ class CanonicalBlocks(Sequence[Parts]):
     def _computed(self, n: int) -> Parts:
         facts, stored = self.model.facts, self.model.blocks[n]
         block = dict(stored)
-        p = len(facts.angles[n]) if facts.angles else 0
+        p = facts.pairs(n)
         if self.folds:
             name, of = ("after perceptron", self.model.blocks[n - 1]) if n else ("embedding", self.model.ends)
             norm = {f"before.{end}": of[f"{name}.{end}"] for end in ("gain", "bias") if f"{name}.{end}" in of}
@@ -485,18 +435,18 @@ class CanonicalBlocks(Sequence[Parts]):
         fold_biases(block, facts, p)
         if self.R is not None:
             turn(block, self.R)
-        said = values(block, self.near) + scores(block, facts, p, self.near) + order(block, self.near)
-        said += neurons(block, facts, self.near)
+        ambiguous = values(block, self.near) + scores(block, facts, p, self.near) + order(block, self.near)
+        ambiguous += neurons(block, facts, self.near)
         if n not in self.changes:
             changed = max(_relative(block[part], stored[part]) for part in stored)
-            self.changes[n] = LayerChange(n, changed, tuple(said))
+            self.changes[n] = LayerChange(n, changed, tuple(ambiguous))
         return block
 
 
 def _relative(new: Array, old: Array) -> float:
     """How much an array changed, relatively to the larger norm."""
 
-    def squares(at: tuple[slice, ...]) -> Array:
+    def squares(at: slice) -> Array:
         arrays = new[at], old[at], np.subtract(new[at], old[at], dtype=float)
         return np.array([(norms(array.reshape(1, -1)) ** 2)[0] for array in arrays])
 
@@ -519,7 +469,7 @@ class CanonicalForm(Result, name="canonical", eq=False):
     """The canonical form of a transformer, layer by layer.
 
     Attributes:
-        transformer: the form itself.
+        transformer: the form itself; its blocks are computed when they are asked for.
     """
 
     layers: Key[tuple[LayerChange, ...], "What became of each layer."]
@@ -555,44 +505,8 @@ def difference(first: Transformer, second: Transformer) -> float:
     return float(abs(one - two).max() / (abs(one).max() or 1.0))
 
 
-def canonical_transformer(
-    model: Transformer, residual_basis: bool = False, fold_norms: bool = False
-) -> tuple[Transformer, CanonicalForm]:
-    """The canonical form of a transformer, in its own parts, and what became of each layer.
-
-    Its blocks are computed when they are asked for.
-
-    Raises:
-        InputError: if the basis of the residual stream is asked for, and outputs are vectors of it.
-    """
-    if residual_basis and "W" not in model.ends and not model.facts.tied:
-        raise InputError(
-            f"{model.name} gives vectors of the residual stream, whose basis is therefore not free; "
-            f"leave {argument('residual_basis')} out"
-        )
-    folds = fold_norms or residual_basis
-    R, said = None, list[str]()
-    ends: Parts = dict(model.ends) if folds else {}
-    if folds:
-        fold_ends(ends, model.facts)
-    if residual_basis:
-        R, said = basis(ends, model.facts, NEAR * ROUNDINGS[model.dtype].u)
-        turn(ends, R)
-    blocks = CanonicalBlocks(model, R, folds)
-    new = replace(model, ends=ends or model.ends, blocks=blocks)
-    with threads(SECONDS / 2 * model.size):
-        apart = difference(model, new)
-    layers = tuple(blocks.changes[n] for n in range(len(blocks)))
-    return new, CanonicalForm(layers, tuple(said), apart, new)
-
-
 @takes("workers")
-def canonical(
-    weights: Any,
-    *,
-    residual_basis: bool = False,
-    fold_norms: bool = False,
-) -> CanonicalForm:
+def canonical(weights: Any, *, residual_basis: bool = False, fold_norms: bool = False) -> CanonicalForm:
     """The canonical form of a checkpoint: the same function, and the same arrays of all symmetric copies.
 
     Args:
@@ -602,7 +516,8 @@ def canonical(
         fold_norms: fold norms into what reads them, take out means, and center embeddings.
 
     Raises:
-        InputError: if the checkpoint cannot be read, or is of a family that is not read as a whole.
+        InputError: if the checkpoint cannot be read, or is of a family that is not read as a whole; if the
+            basis of the residual stream is asked for, and outputs are vectors of it.
 
     See Also:
         :func:`agattn.equivalent`; ``agattn canonical`` in a shell, which writes it.
@@ -620,4 +535,21 @@ def canonical(
     np.float64(1.0)
     """
     model = weights if isinstance(weights, Transformer) else read_transformer(weights)
-    return canonical_transformer(model, residual_basis, fold_norms)[1]
+    if residual_basis and "W" not in model.ends and not model.facts.tied:
+        raise InputError(
+            f"{model.name} gives vectors of the residual stream, whose basis is therefore not free; "
+            f"leave {argument('residual_basis')} out"
+        )
+    folds = fold_norms or residual_basis
+    R, ambiguous = None, list[str]()
+    ends: Parts = dict(model.ends) if folds else {}
+    if folds:
+        fold_ends(ends, model.facts)
+    if residual_basis:
+        R, ambiguous = basis(ends, model.facts, NEAR * ROUNDINGS[model.dtype].u)
+        turn(ends, R)
+    blocks = CanonicalBlocks(model, R, folds)
+    form = replace(model, ends=ends or model.ends, blocks=blocks)
+    with threads(SECONDS / 2 * model.size):
+        apart = difference(model, form)
+    return CanonicalForm(tuple(blocks.changes[n] for n in range(len(blocks))), tuple(ambiguous), apart, form)

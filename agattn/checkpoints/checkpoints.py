@@ -44,6 +44,13 @@ _QUANTIZED = {
 }  # fmt: skip
 
 
+#: Of each layer the names of the tensors "q", "k", "v", or of one tensor "fused"; and the same by layout.
+Layers = dict[int, dict[str, str]]
+Layouts = dict[str, Layers]
+#: The parts of a layout, with patterns of the names of their tensors.
+Patterns = list[tuple[str, re.Pattern[str]]]
+
+
 @dataclass(frozen=True, eq=False)
 class Head:
     """One head: its place, from 0, float64 matrices K, Q (a × d) and V (d' × d), and the type they had."""
@@ -67,8 +74,8 @@ class Checkpoint:
     Args:
         file: the tensors.
         heads: in each layer, where ``config.json`` does not say.
-        shared: heads of keys and values, where ``config.json`` does not say.
-        parts: only tensors whose names contain all of these are looked at.
+        kv_heads: heads of keys and values, where ``config.json`` does not say.
+        match: only tensors whose names contain this, or all of these, are looked at.
         family: as which family ``config.json`` is read and the tensors are packed.
         ignore: keys of ``config.json`` that are passed over.
         names: of the tensors K, Q and V, and O, which is not read, with {layer} for the number of the layer.
@@ -81,23 +88,23 @@ class Checkpoint:
         self,
         file: WeightFile,
         heads: int | None = None,
-        shared: int | None = None,
-        parts: Sequence[str] = (),
+        kv_heads: int | None = None,
+        match: str | Sequence[str] = (),
         family: str | None = None,
         ignore: str | Sequence[str] = (),
         names: str | Mapping[str, str] | None = None,
     ) -> None:
-        self.file = file
+        self.file, parts = file, (match,) if isinstance(match, str) else match
         layouts = _found(file, parts, _patterns()) if names is None else _named(file, parts, names)
         if not layouts and not parts and "V" in file and ("A" in file or {"K", "Q"} <= set(file)):
-            refuse_counts(file, heads, shared)
+            refuse_counts(file, heads, kv_heads)
             self.layout = "plain"
             return
         refuse_quantized(file, parts)
         if not layouts:
             raise InputError(_nothing(file, parts))
         heads = self._stacked(layouts, "q") if heads is None else heads
-        shared = self._stacked(layouts, "k") if shared is None else shared
+        shared = self._stacked(layouts, "k") if kv_heads is None else kv_heads
         self.config = _config(file, family, ignore) if heads is None else None
         family_name = family or (self.config.family if self.config else None)
         of = None if family_name is None else find(None, family_name)
@@ -163,7 +170,7 @@ class Checkpoint:
             )
         return shared
 
-    def _stacked(self, layouts: dict[str, dict[int, dict[str, str]]], part: str) -> int | None:
+    def _stacked(self, layouts: Layouts, part: str) -> int | None:
         """How many heads an array has that has an axis for them; ``None`` if there is no such array."""
         for layout, layers in layouts.items():
             name = layers[min(layers)].get(part)
@@ -171,9 +178,7 @@ class Checkpoint:
                 return next(iter(self.file.shape(name)), None)
         return None
 
-    def _chosen(
-        self, layouts: dict[str, dict[int, dict[str, str]]], family: Family | None
-    ) -> tuple[str, dict[int, dict[str, str]]]:
+    def _chosen(self, layouts: Layouts, family: Family | None) -> tuple[str, Layers]:
         """The layout among those whose names there are, and the names."""
         if "names" in layouts:
             return "names", layouts["names"]
@@ -195,7 +200,7 @@ class Checkpoint:
             name = self._turned(layouts[name])
         return name, layouts[name]
 
-    def _turned(self, names: dict[int, dict[str, str]]) -> str:
+    def _turned(self, names: Layers) -> str:
         """Whether ``c_attn`` is a Conv1D, d × 3d, as in GPT-2, or a Linear, 3d × d, as in nanoGPT."""
         first = names[min(names)]["fused"]
         shape, q, kv = self.file.shape(first), self._heads, self._shared(min(names))
@@ -284,7 +289,7 @@ def read_weights(
         file: arrays V and A, or K, Q and V, as :func:`agattn.geometry.identifiability.weights.layers_of`
             reads them; or a checkpoint.
         layer, head: which head, from 0; needed for a checkpoint.
-        counts: ``heads``, ``shared``, ``parts``, ``family``, ``ignore``, ``names`` of a :class:`Checkpoint`.
+        counts: heads, kv_heads, match, family, ignore and names of a :class:`Checkpoint`.
 
     Raises:
         InputError: if there is no such head, or no weights.
@@ -315,7 +320,7 @@ def is_plain(names: Iterable[Any]) -> bool:
 
 
 @cache
-def _patterns() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
+def _patterns() -> dict[str, Patterns]:
     """The names of tensors by layout: the part, and a pattern with the number of the layer."""
     patterns = {}
     for layout, described in common().layouts.items():
@@ -333,9 +338,7 @@ def _layout(name: str) -> Layout:
     return {"torch": TORCH, "names": Layout(), **common().layouts}[name]
 
 
-def _named(
-    file: WeightFile, parts: Sequence[str], names: str | Mapping[str, str]
-) -> dict[str, dict[int, dict[str, str]]]:
+def _named(file: WeightFile, parts: Sequence[str], names: str | Mapping[str, str]) -> Layouts:
     """As :func:`_found`, for names that are given for K, Q and V, and for O, which is not read.
 
     Raises:
@@ -368,11 +371,9 @@ def _named(
     return layouts
 
 
-def _found(
-    file: WeightFile, parts: Sequence[str], patterns: Mapping[str, Sequence[tuple[str, re.Pattern[str]]]]
-) -> dict[str, dict[int, dict[str, str]]]:
-    """By layout, and by layer, the names of the tensors "q", "k", "v", or of one tensor "fused"."""
-    layouts: dict[str, dict[int, dict[str, str]]] = {}
+def _found(file: WeightFile, parts: Sequence[str], patterns: Mapping[str, Patterns]) -> Layouts:
+    """The names of the tensors of layers in each layout that some of them have."""
+    layouts: Layouts = {}
     for name in (name for name in file if len(name) < _LONGEST_NAME and all(part in name for part in parts)):
         for layout, of in patterns.items():
             for part, pattern in of:

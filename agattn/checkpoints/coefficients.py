@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import singledispatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from msgspec import structs
 
@@ -29,11 +28,8 @@ from agattn.geometry.learning_coefficients.learning_coefficients import (
 )
 from agattn.limits import steps, takes
 
-if TYPE_CHECKING:
-    #: What is said of a layer, and of weights.
-    Known = LearningCoefficients | LearningCoefficient | Bracket
-    #: The same, and what is said of a file with weights, and of a checkpoint.
-    Coefficient = Known | WeightsCoefficient | HeadsCoefficients
+#: What is said of a layer, of weights, of a file with weights, and of a checkpoint.
+Coefficient = LearningCoefficients | LearningCoefficient | Bracket | WeightsCoefficient | HeadsCoefficients
 
 
 def of_files(
@@ -43,12 +39,7 @@ def of_files(
     softmax: bool = False,
     tolerance: float = TOLERANCE,
     curve: bool = False,
-    heads: int | None = None,
-    kv_heads: int | None = None,
-    family: str | None = None,
-    ignore: Sequence[str] = (),
-    match: Sequence[str] = (),
-    names: str | None = None,
+    **counts: Any,
 ) -> WeightsCoefficient | HeadsCoefficients:
     """λ at the weights of one layer, or at those of every head of a checkpoint.
 
@@ -58,9 +49,8 @@ def of_files(
         softmax: for softmax heads, t ≥ 2.
         tolerance: of the decisions for floats, above 0 and below 1.
         curve: take λ at every tolerance, too, t ≥ 2.
-        heads, kv_heads: how many a layer of a checkpoint has, where no ``config.json`` says it.
-        family, ignore: how a ``config.json`` is read, as for :func:`agattn.from_config`.
-        match, names: which tensors are read, as for :func:`agattn.classify`.
+        counts: ``heads``, ``kv_heads``, ``match``, ``family``, ``ignore``, ``names`` of a
+            :class:`agattn.checkpoints.checkpoints.Checkpoint`.
 
     Raises:
         InputError: if a file cannot be read or has no weights, or the tolerance makes no sense.
@@ -71,17 +61,21 @@ def of_files(
     file = WeightFile(files)
     plain = [name for name in ("A", "K", "Q", "V", "W_O", "W_V") if name in file]
     normalization: Literal["none", "softmax"] = "softmax" if softmax else "none"
-    if names is None and {"A", "K"} & set(plain) and all(len(file.shape(name)) < 3 for name in plain):
-        refuse_counts(file, heads, kv_heads)
+    settings: dict[str, Any] = {"t": t, "softmax": softmax, "tolerance": tolerance, "curve": curve}
+    if (
+        counts.get("names") is None
+        and {"A", "K"} & set(plain)
+        and all(len(file.shape(name)) < 3 for name in plain)
+    ):
+        refuse_counts(file, counts.get("heads"), counts.get("kv_heads"))
         given = parameters(**{name: file[name] for name in plain})
-        at = weights_coefficient(given, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        at = weights_coefficient(given, **settings)
         layer = SingleLayer(given.layer.d, given.layer.d_out, given.layer.a, t)
         return WeightsCoefficient(layer, normalization, at)
     rows: list[AtHead] = []
-    checkpoint = Checkpoint(file, heads, kv_heads, match, family, ignore, names)
+    checkpoint = Checkpoint(file, **counts)
     for head in steps(checkpoint, len(checkpoint), lambda head: head.place):
-        of_head = parameters(K=head.K, Q=head.Q, V=head.V)
-        at = weights_coefficient(of_head, t=t, softmax=softmax, tolerance=tolerance, curve=curve)
+        at = weights_coefficient(parameters(K=head.K, Q=head.Q, V=head.V), **settings)
         rows.append(AtHead(**structs.asdict(at), layer=head.layer, head=head.head))
     return HeadsCoefficients(normalization, tolerance, tuple(rows))
 
@@ -94,7 +88,7 @@ def rlct(
     softmax: bool = False,
     tolerance: float = 1e-6,
 ) -> Coefficient:
-    """The learning coefficient λ of singular learning theory, and its multiplicity m, exactly.
+    """The learning coefficient λ of singular learning theory, and its multiplicity m: exactly, or in bounds.
 
     Args:
         architecture: a layer; with weights also a network, or anything polynomial with the members of
@@ -128,56 +122,36 @@ def rlct(
     >>> ag.learning_coefficient(ag.DeepNetwork((2, 1), (1,), t=2, heads=2), merged)
     λ = 5/2, m = 1 (proved)
     """
-    if weights is not None and isinstance(architecture, Mapping | Weights | str | Path):
-        raise InputError("weights were given twice; give the architecture, and then its weights")
-    return _coefficient(architecture, weights, softmax, tolerance)
-
-
-@singledispatch
-def _coefficient(model: Any, weights: Any, softmax: bool, tolerance: float) -> Coefficient:
-    """Of a network or a model: bounds at weights."""
+    settings: dict[str, Any] = {"softmax": softmax, "tolerance": tolerance}
+    if isinstance(architecture, Mapping | Weights | str | Path):
+        if weights is not None:
+            raise InputError("weights were given twice; give the architecture, and then its weights")
+        if isinstance(architecture, str | Path):
+            return of_files([Path(architecture)], **settings)
+        return weights_coefficient(parameters(**_named(architecture)), **settings).coefficient
+    if isinstance(architecture, SingleLayer):
+        if weights is None:
+            return learning_coefficients(architecture, softmax)
+        return _at_weights(architecture, _named(weights), settings)
     if weights is None:
-        one_layer(model, "tables of learning coefficients", "give weights as well")
+        one_layer(architecture, "tables of learning coefficients", "give weights as well")
     if softmax:
         raise InputError("softmax=True is for one layer; a network says its own normalization")
-    return bracket(model, _named(weights))
+    return bracket(architecture, _named(weights))
 
 
-@_coefficient.register(SingleLayer)
-def _of_layer(layer: SingleLayer, weights: Any, softmax: bool, tolerance: float) -> Known:
-    """Of a layer: the table of all kinds of weights, or at weights; bounds where no formula is known."""
-    if weights is None:
-        return learning_coefficients(layer, softmax)
-    arrays = _named(weights)
+def _at_weights(layer: SingleLayer, arrays: Mapping[str, Any], settings: dict[str, Any]) -> Coefficient:
+    """At weights of a layer; bounds where no formula is known."""
     given = parameters(**arrays)
     sizes = [(x.d, x.d_out) + ((x.a,) if "K" in arrays else ()) for x in (layer, given.layer)]
     if sizes[0] != sizes[1]:
         raise InputError(f"the weights are those of {given.layer.name}, which is not {layer.name}")
     try:
-        return weights_coefficient(given, t=layer.t, softmax=softmax, tolerance=tolerance).coefficient
+        return weights_coefficient(given, t=layer.t, **settings).coefficient
     except UndecidedError:
         if set(arrays) != set(layer.shapes) or not given.weights.is_exact:
             raise
         return bracket(layer, arrays)
-
-
-@_coefficient.register(Mapping)
-@_coefficient.register(Weights)
-def _of_weights(
-    arrays: Mapping[str, Any] | Weights, weights: Any, softmax: bool, tolerance: float
-) -> LearningCoefficient:
-    """At weights of one layer with two tokens or more."""
-    given = parameters(**_named(arrays))
-    return weights_coefficient(given, softmax=softmax, tolerance=tolerance).coefficient
-
-
-@_coefficient.register(str)
-@_coefficient.register(Path)
-def _of_file(
-    path: str | Path, weights: Any, softmax: bool, tolerance: float
-) -> WeightsCoefficient | HeadsCoefficients:
-    """At the weights in a file, or of each head of a checkpoint."""
-    return of_files([Path(path)], softmax=softmax, tolerance=tolerance)
 
 
 def _named(weights: Any) -> Mapping[str, Any]:

@@ -19,7 +19,6 @@ of tokens is another norm, in which the answer is a local search from the comple
 
 from __future__ import annotations
 
-import json
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,13 +32,13 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.calls import one_of, positive_integer
-from agattn.checkpoints.folding import SECONDS
+from agattn.checkpoints.folding import SECONDS, fold_biases
 from agattn.checkpoints.forward import attention_inputs
-from agattn.checkpoints.reading import keep_first_parts, read_transformer, stored_parts, write_transformer
-from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.reading import SHARED, read_transformer, write_transformer
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, extended, put_extended
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, argument
-from agattn.files import parsed, read_text, write
+from agattn.files import parsed, read_text
 from agattn.limits import takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Positive, Result, Written, key
@@ -108,26 +107,29 @@ class Conversion(Result, name="convert", eq=False):
             "latent": f"one latent of rank {self.size}",
         }[self.kind]
         by = f"{self.tokens} tokens of data" if self.tokens else "all directions alike"
+        optimal = "The error is optimal in this norm, with these groups: it is the bound. "
         if self.slow:
-            note = (
+            optimal = (
                 f"{self.slow} of {self.pairs} rotary pairs turn less than once in the context: a local search"
+                " finds what is written for them, and no bound is known. "
             )
-            note += " finds what is written for them, and no bound is known. "
-        else:
-            note = "The error is optimal in this norm, with these groups: it is the bound. "
-            if self.pairs:
-                note += (
-                    "Rotary pairs are taken in the complex norm, which is right for those that go around the"
-                )
-                note += " circle within the context. "
-        note += "The norm takes tokens as independent and heads one by one; nothing is claimed of the loss,"
-        note += " nor of the groups."
+        elif self.pairs:
+            optimal += (
+                "Rotary pairs are taken in the complex norm, which is right for those that go around the"
+                " circle within the context. "
+            )
+        note = (
+            f"{optimal}The norm takes tokens as independent and heads one by one; nothing is claimed of the"
+            " loss, nor of the groups."
+        )
         headings = ("layer", "error", "bound", "averages", "Procrustes")
         table = Table("Relative distances of layers from the original", headings, rows)
         notes = [Note(note, folded=True)]
         if 0 < self.tokens < self.width:
-            few = f"The data has {self.tokens} tokens, and the model is {self.width} wide: directions that no"
-            few += f" token has do not count. Give at least {self.width} tokens."
+            few = (
+                f"The data has {self.tokens} tokens, and the model is {self.width} wide: directions that no"
+                f" token has do not count. Give at least {self.width} tokens."
+            )
             notes.append(Note(few, folded=True))
         return Sheet(f"{what}; metric: {by}", (table, *notes))
 
@@ -138,11 +140,6 @@ def _relative(x: float | None, norm: float) -> str:
 
 #: What a conversion reads of a block.
 _PARTS = ("Q", "K", "P", "O", "Q.bias", "K.bias", "P.bias", "O.bias")
-
-
-#: The parts that are fewer with fewer sets, and the key of a configuration that says how many there are.
-_SHARED = {"K", "P", "K.bias", "P.bias"}
-_KV_HEADS = "num_key_value_heads"
 
 
 class Metric(NamedTuple):
@@ -169,15 +166,12 @@ class Metric(NamedTuple):
 IDENTITY = Metric()
 
 
-class RowsOfHeads(NamedTuple):
-    """Whitened rows: of keys or values (g × …) and of the heads that use them (H × …)."""
+class Heads(NamedTuple):
+    """What belongs to sets of keys or of values, and what to the heads that use them.
 
-    shared: Array
-    own: Array
-
-
-class Mixing(NamedTuple):
-    """New rows: combinations of those of a set, N × a × m × a, and for each head of its own, H × a × a."""
+    Of whitened rows g × … and H × …; of new rows, as combinations of those of a set, N × a × m × a,
+    and for each head of its own, H × a × a.
+    """
 
     shared: Array
     own: Array
@@ -208,6 +202,8 @@ class MeasuredLayer:
             self.free = (all(self.free),) * 2
         angles = facts.angles[number] if facts.angles else ()
         self.pairs = len(angles)
+        if all(self.free) or not one_metric:
+            fold_biases(self.block, facts, self.pairs)
         self.slow = [context is not None and abs(angle) * context < 2 * pi for angle in angles]
         self.cost = [
             average(angle, context, facts.causal) if context and slow else np.eye(2) / 2
@@ -230,8 +226,7 @@ class MeasuredLayer:
             for part, array in self.block.items()
         }
         sides = (
-            RowsOfHeads(side.shared[groups], side.own[heads])
-            for side in (self.scores, self.values, *self.turning)
+            Heads(side.shared[groups], side.own[heads]) for side in (self.scores, self.values, *self.turning)
         )
         other.scores, other.values, *other.turning = sides
         return other
@@ -247,9 +242,9 @@ class MeasuredLayer:
             left = [g for g in left if g not in chosen]
         return order
 
-    def sides(self, block: Arrays) -> tuple[RowsOfHeads, list[RowsOfHeads], RowsOfHeads]:
+    def sides(self, block: Arrays) -> tuple[Heads, list[Heads], Heads]:
         """Whitened rows of scores that do not turn, of each pair that does, and of values."""
-        keys, queries, P = (_with_bias(block, part) for part in "KQP")
+        keys, queries, P = (extended(block, part) for part in "KQP")
         turn, whole = 2 * self.pairs, self.metric.whole
         queries = weighed(queries, whole)
         roots = (self.metric.second if self.one_metric else self.metric.centered, self.metric.second)
@@ -260,9 +255,9 @@ class MeasuredLayer:
         turning = weighed(keys[:, :turn], whole)
         pairs = [slice(f, turn, self.pairs) for f in range(self.pairs)]
         return (
-            RowsOfHeads(still, queries[:, turn:]),
-            [RowsOfHeads(turning[:, rows], queries[:, rows]) for rows in pairs],
-            RowsOfHeads(values, block["O"].swapaxes(1, 2)),
+            Heads(still, queries[:, turn:]),
+            [Heads(turning[:, rows], queries[:, rows]) for rows in pairs],
+            Heads(values, block["O"].swapaxes(1, 2)),
         )
 
     def distances(self, block: Arrays) -> tuple[float, float]:
@@ -312,6 +307,8 @@ class MeasuredLayer:
 
     def averages(self, sets: int, turned: bool) -> dict[str, Array]:
         """The block of averages over sets, as they are or with rows turned to those of the first of a set."""
+        from scipy.linalg import orthogonal_procrustes
+
         QK, OP = self._mixings(sets)
         turn = 2 * self.pairs
         parts = [(QK, self.scores, slice(turn, None)), (OP, self.values, slice(0, None))]
@@ -321,12 +318,10 @@ class MeasuredLayer:
             for g, shared in enumerate(side.shared):
                 first = side.shared[g - g % m]
                 R = np.eye(len(shared))
-                if turned:
-                    R = (
-                        _rotation(shared, first)
-                        if mixing is OP or rows.stop is None
-                        else _turn(shared, first)
-                    )
+                if turned and rows.step:
+                    R = _turn(shared, first)
+                elif turned:
+                    R = orthogonal_procrustes(shared.T, first.T)[0].T
                 mixing.shared[g // m, rows, g % m, rows] = R / m
                 _heads(mixing, g // m, sets, m)[g % m, :, rows, rows] = R
         return self._written(QK, OP)
@@ -338,52 +333,28 @@ class MeasuredLayer:
         N = [*map(_beside, own[0]), *(self.weight**0.5 * _beside(heads) for heads in own[1])]
         rows = np.concatenate([side.shared.reshape(-1, side.shared.shape[-1]) for side in sides])
         T, B, tail = factored(rows, N, rank)
-        old = np.concatenate(
-            [_with_bias(self.block, part).reshape(-1, self.block[part].shape[-1] + 1) for part in "KP"]
-        )
-        new = (T @ B).T @ old
-        block = dict(self.block)
-        split = self.block["K"].shape[0] * self.block["K"].shape[1]
-        for part, array in (("K", new[:split]), ("P", new[split:])):
-            array = array.reshape(*self.block[part].shape[:2], -1)
-            block[part] = array[..., :-1]
-            if f"{part}.bias" in block:
-                block[f"{part}.bias"] = array[..., -1].copy()
-        return self._constants(block), tail**2
+        K, P = (extended(self.block, part) for part in "KP")
+        new = (T @ B).T @ np.concatenate([K.reshape(-1, K.shape[2]), P.reshape(-1, P.shape[2])])
+        block, split = dict(self.block), K.shape[0] * K.shape[1]
+        put_extended(block, K=new[:split].reshape(K.shape), P=new[split:].reshape(P.shape))
+        return block, tail**2
 
-    def _mixings(self, sets: int) -> tuple[Mixing, Mixing]:
+    def _mixings(self, sets: int) -> tuple[Heads, Heads]:
         """Combinations of scores and of values, 0 yet."""
         (groups, a, _), (_, b, _) = self.block["K"].shape, self.block["P"].shape
-        QK, OP = (
-            Mixing(np.zeros((sets, n, groups // sets, n)), np.zeros((self.heads, n, n))) for n in (a, b)
-        )
+        QK, OP = (Heads(np.zeros((sets, n, groups // sets, n)), np.zeros((self.heads, n, n))) for n in (a, b))
         return QK, OP
 
-    def _written(self, QK: Mixing, OP: Mixing) -> dict[str, Array]:
+    def _written(self, QK: Heads, OP: Heads) -> dict[str, Array]:
         """The block of these combinations, with exact biases."""
         new = dict(self.block)
         for mixing, part in ((QK, "K"), (OP, "P")):
-            old = _with_bias(self.block, part)
-            sets = len(mixing.shared)
-            old = old.reshape(sets, len(old) // sets, *old.shape[1:])
-            array = np.einsum("nimj,nmjd->nid", mixing.shared, old, optimize=True)
-            new[part] = array[..., :-1]
-            if f"{part}.bias" in new:
-                new[f"{part}.bias"] = array[..., -1].copy()
-        new["Q"] = QK.own @ new["Q"]
-        if "Q.bias" in new:
-            new["Q.bias"] = np.einsum("hij,hj->hi", QK.own, new["Q.bias"])
+            old = extended(self.block, part)
+            old = old.reshape(len(mixing.shared), -1, *old.shape[1:])
+            rows = np.einsum("nimj,nmjd->nid", mixing.shared, old, optimize=True)
+            put_extended(new, **{part: rows})
+        put_extended(new, Q=QK.own @ extended(self.block, "Q"))
         new["O"] = new["O"] @ OP.own.swapaxes(1, 2)
-        return self._constants(new)
-
-    def _constants(self, new: dict[str, Array]) -> dict[str, Array]:
-        """Drop the key bias where it is invisible, and move to the output bias what values have in common."""
-        if self.free[0] and "K.bias" in new:
-            new["K.bias"][:, 2 * self.pairs :] = 0
-        if self.free[1] and "P.bias" in new:
-            values = np.repeat(self.block["P.bias"], self.heads // len(self.block["P.bias"]), axis=0)
-            new["O.bias"] = self.block["O.bias"] + np.einsum("hdb,hb->d", self.block["O"], values)
-            new["P.bias"][:] = 0
         return new
 
 
@@ -411,7 +382,7 @@ def convert(
         groups: which sets share: adjacent ones, or those whose sharing costs least, found greedily.
         data: token ids (sequences of numbers), or by layer, from 0, hidden states that its attention reads
             (n × d); arrays or a file of them. Without data all directions count alike.
-        context: tokens; rotary pairs that turn less than once in so many are found by a local search.
+        context: so many tokens: rotary pairs that turn less than once in them are found by a local search.
             Without it the complex norm is taken for all pairs.
 
     Raises:
@@ -479,8 +450,8 @@ def _converted(
     scores, values = layer.distances(new)
     rivals: list[float | None] = [None, None]
     if kind == "kv_heads":
-        found = [layer.distances(layer.averages(sets, turned)) for turned in (False, True)]
-        rivals = [float(x + layer.weight * y) ** 0.5 for x, y in found]
+        distances = [layer.distances(layer.averages(sets, turned)) for turned in (False, True)]
+        rivals = [float(x + layer.weight * y) ** 0.5 for x, y in distances]
     together = tuple(tuple(order[n * old // sets : (n + 1) * old // sets]) for n in range(sets))
     line = ConvertedLayer(
         layer=number,
@@ -494,7 +465,7 @@ def _converted(
         norm=layer.norm,
         weight=layer.weight,
     )
-    for part in new.keys() & _SHARED:
+    for part in new.keys() & SHARED:
         new[part] = np.repeat(new[part], old // len(new[part]), axis=0)
     return line, new
 
@@ -571,21 +542,11 @@ def write_conversion(like: str | Path, conversion: Conversion, out: str | Path) 
     """Write a converted model as its checkpoint is stored.
 
     Returns:
-        Whether it has fewer sets of keys and values in the file, too: the family has them by
-        ``num_key_value_heads``, and K and V are tensors of their own. Else shared arrays are repeated.
+        Whether it has fewer sets of keys and values in the file, too. Else shared arrays are repeated.
     """
     assert conversion.transformer is not None
-    write_transformer(like, conversion.transformer, out)
-    file, config = WeightFile([like]), Path(out) / "config.json"
-    table = json.loads(read_text(config)) if config.is_file() else {}
-    names = {name: parts for name, (_, parts) in stored_parts(like).items() if set(parts) & _SHARED}
-    if conversion.kind != "kv_heads" or _KV_HEADS not in table or any(len(names[name]) > 1 for name in names):
-        return False
-    old = table[_KV_HEADS]
-    for path in (Path(out) / path.name for path in file.files):
-        keep_first_parts(path, names, old, old // conversion.size)
-    write(config, json.dumps(table | {_KV_HEADS: conversion.size}, indent=2))
-    return True
+    kv_heads = conversion.size if conversion.kind == "kv_heads" else None
+    return write_transformer(like, conversion.transformer, out, kv_heads)
 
 
 def factored(rows: Array, N: Sequence[Array], rank: int) -> tuple[Array, Array, float]:
@@ -650,7 +611,7 @@ def shared_pair(keys: Array, queries: Array, cost: Array | None) -> tuple[Array,
     return t, (np.linalg.pinv(q) @ z[len(k) :].reshape(*shape, 1))[..., 0], tail
 
 
-def gap(here: RowsOfHeads, there: RowsOfHeads, cost: Array | None = None) -> float:
+def gap(here: Heads, there: Heads, cost: Array | None = None) -> float:
     """Σ_h ‖KᵀQ_h − K'ᵀQ'_h‖², or with a cost the same of pairs."""
     sets = max(len(here.shared), len(there.shared))
     size = len(here.own) // sets
@@ -658,8 +619,8 @@ def gap(here: RowsOfHeads, there: RowsOfHeads, cost: Array | None = None) -> flo
     def of_set(g: int) -> float:
         k, l = (side.shared[g * len(side.shared) // sets] for side in (here, there))
         K, total = _triangle(np.concatenate([k, l]).T), 0.0
-        own = slice(g * size, (g + 1) * size)
-        for q, Q in zip(here.own[own], _triangle(_columns(here.own[own], there.own[own])), strict=True):
+        heads, others = (side.own[g * size : (g + 1) * size] for side in (here, there))
+        for q, Q in zip(heads, _triangle(np.concatenate([heads, others], 1).swapaxes(1, 2)), strict=True):
             if cost is None:
                 Q[:, len(q) :] *= -1
                 total += float(np.linalg.norm(K @ Q.T) ** 2)
@@ -671,11 +632,6 @@ def gap(here: RowsOfHeads, there: RowsOfHeads, cost: Array | None = None) -> flo
         return total
 
     return sum(spread(of_set, range(sets)))
-
-
-def _columns(first: Array, second: Array) -> Array:
-    """The rows of both, for each of a stack, as columns."""
-    return np.concatenate([first, second], axis=1).swapaxes(1, 2)
 
 
 def average(angle: float, context: int, causal: bool) -> Array:
@@ -695,20 +651,13 @@ def weighed(rows: Array, root: Array | None) -> Array:
     return rows if root is None else np.asarray(rows @ root.T)
 
 
-def _with_bias(block: Arrays, part: str) -> Array:
-    """The rows of a part with the bias as one more column."""
-    M = block[part]
-    bias = block.get(f"{part}.bias", np.zeros(M.shape[:2]))
-    return np.concatenate([M, bias[..., None]], axis=-1)
-
-
-def _set(side: RowsOfHeads, n: int, sets: int) -> RowsOfHeads:
+def _set(side: Heads, n: int, sets: int) -> Heads:
     """Of one of consecutive sets the rows m × a × · that are to be shared, and m × s × a × · of its heads."""
     shared, own = (M[n * len(M) // sets : (n + 1) * len(M) // sets] for M in side)
-    return RowsOfHeads(shared, own.reshape(len(shared), len(own) // len(shared), *own.shape[1:]))
+    return Heads(shared, own.reshape(len(shared), len(own) // len(shared), *own.shape[1:]))
 
 
-def _heads(mixing: Mixing, n: int, sets: int, m: int) -> Array:
+def _heads(mixing: Heads, n: int, sets: int, m: int) -> Array:
     """The combinations of the heads of a set, m × s × a × a, to be written to."""
     heads = mixing.own.reshape(sets, m, len(mixing.own) // (sets * m), *mixing.own.shape[1:])
     return np.asarray(heads[n])
@@ -732,18 +681,11 @@ def _triangle(M: Array) -> Array:
 def _root(C: Array) -> Array:
     """A matrix F with FᵀF = C."""
     values, vectors = np.linalg.eigh(C)
-    root: Array = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
-    return root
-
-
-def _rotation(rows: Array, first: Array) -> Array:
-    """The orthogonal R for which R·rows is nearest to others."""
-    U, _, W = np.linalg.svd(first @ rows.T)
-    return np.asarray(U @ W)
+    return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
 
 
 def _turn(rows: Array, first: Array) -> Array:
-    """The same among multiplications by a complex number."""
+    """The multiplication by a complex number for which R·rows is nearest to others."""
     z = np.vdot(_complex(rows), _complex(first))
     c = z / abs(z) if z else 1.0
     return np.array([[c.real, -c.imag], [c.imag, c.real]])

@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
+from msgspec import structs
 
 from agattn.calls import refuse_unless, shown
 from agattn.errors import InputError, argument, nearest
@@ -82,11 +83,19 @@ class Layout(msgspec.Struct, frozen=True):
         return {"fused": self.fused} if self.fused else {"q": self.q, "k": self.k, "v": self.v}
 
 
-class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What ``families.toml`` says of a family."""
+class Described(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a table says of models, which are named by their ``model_type``."""
 
     name: str
     models: tuple[str, ...]
+
+
+S = TypeVar("S", bound=Described)
+
+
+class Family(Described, frozen=True):
+    """What ``families.toml`` says of a family."""
+
     keys: dict[str, tuple[str, ...]]  #: by role
     positions: str
     norm: str
@@ -115,12 +124,14 @@ class Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         own |= {key for switch in switches for key in (switch.key, switch.unless)}
         return (own | {"layer_types", "rope_scaling", "rope_parameters"}) - {""}
 
+    def letters(self, table: Mapping[str, Any]) -> str:
+        """The letters of the matrices of a model that have a bias."""
+        return "".join(letters for letters, switch in self.biases.items() if switch.of(table))
 
-class Storage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+
+class Storage(Described, frozen=True):
     """How a model is stored that is read as a whole, as ``families.toml`` says it."""
 
-    name: str
-    models: tuple[str, ...]
     facts: dict[str, Any]
     tensors: dict[str, str]  #: by parts
     perceptron_bias: Switch = Switch()
@@ -134,7 +145,7 @@ class Storage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Common(msgspec.Struct, frozen=True):
     """What ``families.toml`` says of all families."""
 
-    words: tuple[str, ...]
+    words: tuple[str, ...]  #: of names of keys that may matter
     attention: tuple[str, ...]
     other_layers: tuple[str, ...]
     refused: dict[str, str]
@@ -146,10 +157,6 @@ class Common(msgspec.Struct, frozen=True):
     activations: dict[str, str]
     buffers: tuple[str, ...]
     unless: dict[str, tuple[Any, ...]]
-
-    def is_suspicious(self, key: str) -> bool:
-        """Whether the name of a key says that it may matter."""
-        return any(word in key.lower() for word in self.words)
 
     def is_harmless(self, key: str, family: Family | None = None) -> bool:
         """Whether a key changes no matrix of attention and no function of them."""
@@ -171,53 +178,48 @@ def common() -> Common:
     return msgspec.convert(table | lists, Common)
 
 
+#: Tables of which the entries are taken one by one from what a table is ``like``.
+_JOINED = ("keys", "default", "facts", "tensors")
+
+
+def described(kind: type[S], tables: Mapping[str, Any]) -> dict[str, S]:
+    """The structs in tables of families or models; what one lacks is as in the one that it is ``like``.
+
+    A key may stand for a list of keys, and true or false for a switch without a key.
+    """
+    switches = {field.name for field in structs.fields(kind) if field.type is Switch}
+
+    def full(part: str, value: Any) -> Any:
+        if part == "keys":
+            return {role: [key] if isinstance(key, str) else key for role, key in value.items()}
+        if part == "biases":
+            return {letters: full("causal", switch) for letters, switch in value.items()}
+        return {"default": value} if part in switches and isinstance(value, bool) else value
+
+    entries = dict[str, dict[str, Any]]()
+    for name, table in tables.items():
+        own = {part: full(part, value) for part, value in table.items() if part != "like"}
+        other = entries.get(table.get("like", ""), {"name": name})
+        own |= {part: other.get(part, {}) | own[part] for part in _JOINED if part in own}
+        entries[name] = other | own | {"name": name}
+    return {name: msgspec.convert(entry, kind) for name, entry in entries.items()}
+
+
 @cache
 def families() -> Mapping[str, Family]:
     """All families by name."""
-    tables = _tables()["families"]
-    return {name: msgspec.convert({"name": name, **_inherited(name, tables)}, Family) for name in tables}
-
-
-def _inherited(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of a family, and those of the family that it is like; of keys and defaults each."""
-    own = dict(tables[name])
-    keys = own.get("keys", {})
-    own["keys"] = {role: [names] if isinstance(names, str) else names for role, names in keys.items()}
-    switches = ("causal", "qk_norm", "alibi", "rotary", "multi_query")
-    own |= {name: _switch(own[name]) for name in switches if name in own}
-    if "biases" in own:
-        own["biases"] = {letters: _switch(given) for letters, given in own["biases"].items()}
-    if "like" not in own:
-        return own
-    other = _inherited(own.pop("like"), tables)
-    both = {part: {**other.get(part, {}), **own.get(part, {})} for part in ("keys", "default")}
-    return {**other, **own, **both}
+    return described(Family, _tables()["families"])
 
 
 @cache
 def wholes() -> Mapping[str, Storage]:
     """How models are stored that are read as a whole, by ``model_type``."""
-    tables, models = _tables()["whole"], dict[str, Storage]()
-    for name in tables:
-        whole = msgspec.convert({"name": name, **_whole(name, tables)}, Storage)
-        models |= dict.fromkeys(whole.models, whole)
-    return models
+    return by_model(described(Storage, _tables()["whole"]))
 
 
-def _whole(name: str, tables: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of a whole model, and those of the one that it is like; of facts and tensors each."""
-    own = dict(tables[name])
-    if "perceptron_bias" in own:
-        own["perceptron_bias"] = _switch(own["perceptron_bias"])
-    if "like" not in own:
-        return own
-    other = _whole(own.pop("like"), tables)
-    both = {part: {**other[part], **own.get(part, {})} for part in ("facts", "tensors")}
-    return {**other, **own, **both}
-
-
-def _switch(given: Any) -> Any:
-    return {"default": given} if isinstance(given, bool) else given
+def by_model(described: Mapping[str, S]) -> dict[str, S]:
+    """What is said of models, by ``model_type``."""
+    return {model: each for each in described.values() for model in each.models}
 
 
 def find(model: object, family: str | None = None) -> Family:
@@ -242,12 +244,12 @@ def find(model: object, family: str | None = None) -> Family:
         return table[family]
     if model is None:
         raise InputError(f"there is no model_type; add the family, such as {argument('family')}=llama")
-    by_model = {name: kind for kind in table.values() for name in kind.models}
-    if str(model) not in by_model:
-        near = nearest(str(model), [*by_model])
+    models = by_model(table)
+    if str(model) not in models:
+        near = nearest(str(model), [*models])
         begun = f"{near} If" if near else "; if"
         raise InputError(
             f"model_type is {shown(model)}, which is no family that is known here{begun} its keys mean"
             f" what those of one mean, such as llama, add {argument('family')}=llama"
         )
-    return by_model[str(model)]
+    return models[str(model)]

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.stored import Arrays, Facts, Transformer
+from agattn.checkpoints.stored import Arrays, Facts, Transformer, shape
 
 #: Of each array that reads the stream, the half of the block to which it belongs.
 READERS = {"Q": "attention", "K": "attention", "P": "attention", "G": "perceptron", "U": "perceptron"}
@@ -44,8 +46,7 @@ class Rounding:
 
     def of(self, size: Array) -> Array:
         """By how much entries may be off, from their absolute values."""
-        result: Array = self.u * size + self.tiny
-        return result
+        return self.u * size + self.tiny
 
     def norms(self, entries: Array, gain: Array | None = None, less: float = 0.0, axis: int = -1) -> Array:
         """The norms along an axis of what entries, or their products with a gain, may be off by.
@@ -62,14 +63,13 @@ class Rounding:
         of_entries *= factor
         return norms(np.abs(of_entries) + rest if self.tiny else of_entries, axis)
 
-    def of_product(self, first: Array, second: Array, stored: float = 0.0) -> Array:
-        """By how much a product of two entries may be off, from their absolute values.
+    def of_product(self, first: Array, second: Array) -> Array:
+        """By how much a product of two entries may be off, from their absolute values."""
+        error = self.of(second)
+        return first * error + self.of(first) * (second + error)
 
-        The second may be stored less a number, as Gemma's gains are.
-        """
-        error = self.of(second + stored)
-        result: Array = first * error + self.of(first) * (second + error)
-        return result
+
+EXACT = Rounding()
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ class Norm:
         return (value, error) if b is None else (value + b, error + rounding.of(np.abs(b, dtype=np.float64)))
 
 
-def pieces(shape: Sequence[int], axis: int = 0) -> Iterator[tuple[slice, ...]]:
-    """An array in pieces along an axis, none larger than ``PIECE`` if it can be."""
-    step = max(1, PIECE * shape[axis] // max(1, int(np.prod(shape))))
-    for start in range(0, shape[axis], step):
-        yield (slice(None),) * axis + (slice(start, start + step),)
+def pieces(sizes: Sequence[int]) -> Iterator[slice]:
+    """An array of these sizes in pieces of its rows, none larger than ``PIECE`` if it can be."""
+    step = max(1, PIECE * sizes[0] // max(1, int(np.prod(sizes))))
+    for start in range(0, sizes[0], step):
+        yield slice(start, start + step)
 
 
 def norms(x: Array, axis: int = -1) -> Array:
@@ -121,8 +121,7 @@ def norms(x: Array, axis: int = -1) -> Array:
     if np.iscomplexobj(x):
         return np.hypot(norms(x.real, axis), norms(x.imag, axis))
     x = np.moveaxis(x, axis, -1)
-    result: Array = np.sqrt(np.einsum("...i,...i->...", x, x, dtype=np.float64))
-    return result
+    return np.sqrt(np.einsum("...i,...i->...", x, x, dtype=np.float64))
 
 
 def norm_of(arrays: Arrays, name: str, facts: Facts) -> Norm:
@@ -137,6 +136,7 @@ def stored_less(facts: Facts) -> float:
     return 1.0 if facts.place == "both" else 0.0
 
 
+@dataclass(eq=False)
 class FoldedBlock(Mapping[str, Array]):
     """A block, folded; each array at the moment it is asked for, in float64.
 
@@ -146,22 +146,11 @@ class FoldedBlock(Mapping[str, Array]):
         turning: the number of rows of queries and keys that turn.
     """
 
-    def __init__(
-        self,
-        stored: Arrays,
-        facts: Facts,
-        read: Mapping[str, Norm],
-        turning: int,
-        rounding: Rounding = Rounding(),  # it is immutable
-    ) -> None:
-        self.stored, self.facts, self.read, self.turning, self.rounding = (
-            stored,
-            facts,
-            read,
-            turning,
-            rounding,
-        )
-        self._biases: dict[str, tuple[Array, Array]] | None = None
+    stored: Arrays
+    facts: Facts
+    read: Mapping[str, Norm]
+    turning: int
+    rounding: Rounding = EXACT
 
     def fold(self, part: str, piece: Array) -> Array:
         """A piece of a reader (some of its rows) or of a writer (some heads, some neurons), folded."""
@@ -199,20 +188,14 @@ class FoldedBlock(Mapping[str, Array]):
             return None
         return read.constant(self.stored["P"], b, self.rounding)
 
+    @cached_property
     def biases(self) -> dict[str, tuple[Array, Array]]:
         """The biases that are left, each with what its entries may be off by."""
-        if self._biases is None:
-            self._biases = dict(self._fold_biases())
-        return self._biases
-
-    def _fold_biases(self) -> Iterator[tuple[str, tuple[Array, Array]]]:
         stored, facts = self.stored, self.facts
-        written = dict[str, tuple[Array, Array]]()
+        biases, written = dict[str, tuple[Array, Array]](), dict[str, tuple[Array, Array]]()
         for part, half in READERS.items():
-            if part == "P":
-                continue
             b = stored.get(f"{part}.bias")
-            if part not in stored or (b is None and self.read[half].bias is None):
+            if part == "P" or part not in stored or (b is None and self.read[half].bias is None):
                 continue
             bias = self.read[half].constant(stored[part], b, self.rounding)
             if part == "Q" and not facts.qk_norm:
@@ -221,7 +204,7 @@ class FoldedBlock(Mapping[str, Array]):
                 bias[0][:, self.turning :] = bias[1][:, self.turning :] = 0
                 if not self.turning:
                     continue
-            yield f"{part}.bias", bias
+            biases[f"{part}.bias"] = bias
         for part in WRITERS:
             if (b := stored.get(f"{part}.bias")) is not None:
                 written[part] = b.astype(np.float64), self.rounding.of(np.abs(b, dtype=np.float64))
@@ -230,9 +213,11 @@ class FoldedBlock(Mapping[str, Array]):
         if facts.parallel and "D" in written:
             written["O"] = _sum(written.get("O"), written.pop("D"))
         for part, (value, error) in written.items():
-            if facts.norm == "layer":
-                value, error = value - value.mean(), error + error.mean()
-            yield f"{part}.bias", (value, error)
+            centered = (
+                (value - value.mean(), error + error.mean()) if facts.norm == "layer" else (value, error)
+            )
+            biases[f"{part}.bias"] = centered
+        return biases
 
     def _constant_values(self, values: Array, errors: Array) -> tuple[Array, Array]:
         """Σ_h O_h b_{v,g(h)}, and what its entries may be off by."""
@@ -250,7 +235,7 @@ class FoldedBlock(Mapping[str, Array]):
     def __getitem__(self, part: str) -> Array:
         if part in READERS or part in WRITERS:
             return self.fold(part, self.stored[part])
-        return self.gain(part)[0] if part in self._gains() else self.biases()[part][0]
+        return self.gain(part)[0] if part in self._gains() else self.biases[part][0]
 
     def gain(self, part: str) -> tuple[Array, Array]:
         """A gain or a bias of a norm that stays, and what its entries may be off by."""
@@ -270,7 +255,7 @@ class FoldedBlock(Mapping[str, Array]):
     def __iter__(self) -> Iterator[str]:
         yield from (part for part in self.stored if part in READERS or part in WRITERS)
         yield from self._gains()
-        yield from self.biases()
+        yield from self.biases
 
     def __contains__(self, part: object) -> bool:
         return part in set(self)
@@ -282,7 +267,7 @@ class FoldedBlock(Mapping[str, Array]):
 class FoldedBlocks(Sequence[FoldedBlock]):
     """The blocks of a model, folded."""
 
-    def __init__(self, model: Transformer, rounding: Rounding) -> None:
+    def __init__(self, model: Transformer, rounding: Rounding = EXACT) -> None:
         self.model, self.rounding = model, rounding
 
     def __len__(self) -> int:
@@ -291,8 +276,7 @@ class FoldedBlocks(Sequence[FoldedBlock]):
     def __getitem__(self, n: int) -> FoldedBlock:  # type: ignore[override]  # no slices
         n = range(len(self))[n]
         block, facts = self.model.blocks[n], self.model.facts
-        turning = 2 * len(facts.angles[n]) if facts.angles else 0
-        return FoldedBlock(block, facts, self._read(n, block), turning, self.rounding)
+        return FoldedBlock(block, facts, self._read(n, block), 2 * facts.pairs(n), self.rounding)
 
     def _read(self, n: int, block: Arrays) -> dict[str, Norm]:
         facts = self.model.facts
@@ -323,7 +307,7 @@ def _sum(first: tuple[Array, Array] | None, second: tuple[Array, Array] | None) 
     return a + b, e + f
 
 
-def folded(model: Transformer, rounding: Rounding = Rounding()) -> Transformer:  # immutable
+def folded(model: Transformer) -> Transformer:
     """The model with norms, means, multipliers and biases folded: the same function of tokens.
 
     Its ends are :class:`FoldedEnds` and its blocks :class:`FoldedBlock`, which fold an array at the moment it
@@ -338,14 +322,14 @@ def folded(model: Transformer, rounding: Rounding = Rounding()) -> Transformer: 
     facts = replace(
         model.facts, tied=False, embedding_scale=1.0, score_scale=1.0, logit_scale=1.0, turning_scale=1.0
     )
-    return replace(model, facts=facts, ends=FoldedEnds(model, rounding), blocks=FoldedBlocks(model, rounding))
+    return replace(model, facts=facts, ends=FoldedEnds(model), blocks=FoldedBlocks(model))
 
 
 class FoldedEnds(Mapping[str, Array]):
     """The ends of a model, folded; each array at the moment it is asked for, in float64."""
 
-    def __init__(self, model: Transformer, rounding: Rounding = Rounding()) -> None:  # immutable
-        self.model, self.rounding = model, rounding
+    def __init__(self, model: Transformer, rounding: Rounding = EXACT) -> None:
+        self.model, self.rounding, self.width = model, rounding, shape(model.ends, "E")[1]
         self.last = last_norm(model, len(model.blocks) - 1)
         self._means: dict[str, tuple[Array, Array]] = {}
 
@@ -355,13 +339,6 @@ class FoldedEnds(Mapping[str, Array]):
         if part != "W" or "W" in ends:
             return ends[part]
         return ends["E"] if self.model.facts.tied else np.eye(self.width)
-
-    @property
-    def width(self) -> int:
-        """The width of the stream."""
-        ends = self.model.ends
-        small = ("final.gain", "embedding.gain", "positions", "types", "E")
-        return int(next(ends[part].shape[-1] for part in small if part in ends))
 
     def fold(self, part: str, piece: Array) -> Array:
         """Some rows of an embedding, of positions or of the unembedding W, or a gain or bias, folded."""
@@ -435,3 +412,29 @@ class FoldedEnds(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(list(self))
+
+
+def add_to(block: dict[str, Array], bias: str, value: Array, at: Any = ...) -> None:
+    """Add to a bias, or to a part of it, in its type."""
+    new = np.array(block[bias])
+    new[at] += value
+    block[bias] = new
+
+
+def fold_biases(block: dict[str, Array], facts: Facts, p: int) -> None:
+    """b_o → b_o + Σ_h O_h b_{v,g(h)}; b_o + b_down of parallel halves; b_k → 0 on rows that do not turn.
+
+    A bias moves where the block has the other one; that of keys goes if only a softmax sees the scores.
+    """
+    if {"P.bias", "O.bias"} <= {*block}:
+        heads = len(block["O"]) // len(block["P"])
+        values = np.repeat(np.asarray(block["P.bias"], float), heads, axis=0)
+        add_to(block, "O.bias", np.einsum("hdb,hb->d", np.asarray(block["O"], float), values))
+        block["P.bias"] = np.zeros_like(block["P.bias"])
+    if facts.parallel and {"O.bias", "D.bias"} <= {*block}:
+        add_to(block, "O.bias", block["D.bias"])
+        block["D.bias"] = np.zeros_like(block["D.bias"])
+    if "K.bias" in block and not facts.qk_norm and not facts.score_cap:
+        block["K.bias"] = np.concatenate(
+            [block["K.bias"][:, : 2 * p], np.zeros_like(block["K.bias"][:, 2 * p :])], axis=1
+        )

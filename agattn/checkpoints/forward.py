@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from math import sqrt
 
 import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.folding import pieces
-from agattn.checkpoints.stored import Arrays, Facts, Transformer, rows, shape
+from agattn.checkpoints.stored import Arrays, Facts, LazyArrays, Transformer, rows, shape
 from agattn.errors import InputError
 from agattn.workers import spread
 
@@ -31,36 +32,19 @@ from agattn.workers import spread
 ROWS = 512
 
 
-def _silu(x: Array) -> Array:
-    # x/(1 + exp(−x)), by a hyperbolic tangent, which never overflows.
-    y: Array = x * (1 + np.tanh(x / 2)) / 2
-    return y
-
-
 def _gelu(x: Array) -> Array:
     from scipy.special import erf
 
-    y: Array = x * (1 + erf(x / sqrt(2))) / 2
-    return y
+    return x * (1 + erf(x / sqrt(2))) / 2
 
 
-def _gelu_tanh(x: Array) -> Array:
-    y: Array = x * (1 + np.tanh(sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
-    return y
-
-
-def _relu(x: Array) -> Array:
-    y: Array = np.maximum(x, 0)
-    return y
-
-
-#: What a perceptron does to a number.
+#: What a perceptron does to a number. Hyperbolic tangents never overflow, as x/(1 + exp(−x)) does.
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
-    "silu": _silu,
+    "silu": lambda x: x * (1 + np.tanh(x / 2)) / 2,
     "gelu": _gelu,
-    "gelu_tanh": _gelu_tanh,
-    "relu": _relu,
-    "relu2": lambda x: _relu(x) ** 2,
+    "gelu_tanh": lambda x: x * (1 + np.tanh(sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2,
+    "relu": lambda x: np.maximum(x, 0),
+    "relu2": lambda x: np.maximum(x, 0) ** 2,
 }
 
 
@@ -89,9 +73,7 @@ def logits(model: Transformer, tokens: Sequence[int]) -> Array:
     facts = model.facts
     x = _embedding(model, tokens)
     for n, block in enumerate(model.blocks):
-        angles = facts.angles[n] if facts.angles else ()
-        window = facts.windows[n] if facts.windows else 0
-        x = _block(x, block, facts, angles, window)
+        x = _block(x, block, facts, n)
     if facts.place != "post":
         x = _norm(x, model.ends, "final", facts)
     return _unembedding(model, x)
@@ -110,9 +92,7 @@ def attention_inputs(model: Transformer, sequences: Sequence[Sequence[int]]) -> 
         block = {part: stored[part] for part in stored}
         before = facts.parallel or facts.place in ("before", "both")
         yield np.concatenate([_norm(x, block, "attention", facts) if before else x for x in xs])
-        angles = facts.angles[n] if facts.angles else ()
-        window = facts.windows[n] if facts.windows else 0
-        xs = [_block(x, block, facts, angles, window) for x in xs]
+        xs = [_block(x, block, facts, n) for x in xs]
 
 
 def _embedding(model: Transformer, tokens: Sequence[int]) -> Array:
@@ -140,8 +120,7 @@ def _unembedding(model: Transformer, x: Array) -> Array:
     part = "E" if facts.tied else "W"
 
     def of_rows(n: int) -> Array:
-        y: Array = x @ rows(ends, part, slice(n, n + ROWS)).astype(np.float64).T
-        return y
+        return x @ rows(ends, part, slice(n, n + ROWS)).astype(np.float64).T
 
     y = np.concatenate([*spread(of_rows, range(0, shape(ends, part)[0], ROWS))], 1)
     if "W.bias" in ends:
@@ -149,16 +128,16 @@ def _unembedding(model: Transformer, x: Array) -> Array:
     return _capped(facts.logit_scale * y, facts.logit_cap)
 
 
-def _block(x: Array, block: Arrays, facts: Facts, angles: tuple[float, ...], window: int) -> Array:
+def _block(x: Array, block: Arrays, facts: Facts, n: int) -> Array:
     """What a block makes of x, with its norms where they stand."""
     if facts.parallel:
         second = "perceptron" if "perceptron.gain" in block else "attention"
         u, w = _norm(x, block, "attention", facts), _norm(x, block, second, facts)
-        return x + _attention(u, block, facts, angles, window) + _perceptron(w, block, facts)
+        return x + _attention(u, block, facts, n) + _perceptron(w, block, facts)
     for half in ("attention", "perceptron"):
         u = _norm(x, block, half, facts) if facts.place in ("before", "both") else x
         attends = half == "attention"
-        y = _attention(u, block, facts, angles, window) if attends else _perceptron(u, block, facts)
+        y = _attention(u, block, facts, n) if attends else _perceptron(u, block, facts)
         if facts.place == "post":
             x = _norm(x + y, block, f"after {half}", facts)
         else:
@@ -180,21 +159,21 @@ def _read(u: Array, block: Arrays, part: str) -> Array:
     """W u + b: tokens × rows, or heads × tokens × rows."""
     W, b = block[part], block.get(f"{part}.bias")
 
-    def of_piece(at: tuple[slice, ...]) -> Array:
-        y: Array = u @ W[at].astype(np.float64).swapaxes(-1, -2)
-        return y
+    def of_piece(at: slice) -> Array:
+        return u @ W[at].astype(np.float64).swapaxes(-1, -2)
 
     y = np.concatenate([*spread(of_piece, pieces(W.shape))], axis=0 if W.ndim == 3 else -1)
     return y if b is None else y + b[..., None, :]
 
 
-def _attention(u: Array, block: Arrays, facts: Facts, angles: tuple[float, ...], window: int) -> Array:
+def _attention(u: Array, block: Arrays, facts: Facts, n: int) -> Array:
     """Σ_h O_h Σ_j s_h(j) v(j) + b_o for each token."""
+    angles = facts.angles[n] if facts.angles else ()
     q, k = (_turned(_keys(u, block, part, facts), angles, facts) for part in "QK")
     v = _read(u, block, "P")
     of_head = np.repeat(np.arange(len(k)), len(q) // len(k))
     scores = _capped(facts.score_scale * (q @ k[of_head].swapaxes(1, 2)), facts.score_cap)
-    scores = np.where(_seen(len(u), facts.causal, window), scores, -np.inf)
+    scores = np.where(_seen(len(u), facts.causal, facts.windows[n] if facts.windows else 0), scores, -np.inf)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     weights /= weights.sum(-1, keepdims=True)
     y = np.zeros_like(u)
@@ -233,8 +212,7 @@ def _seen(count: int, causal: bool, window: int) -> Array:
 
 
 def _capped(x: Array, cap: float) -> Array:
-    y: Array = cap * np.tanh(x / cap) if cap else x
-    return y
+    return cap * np.tanh(x / cap) if cap else x
 
 
 def _perceptron(u: Array, block: Arrays, facts: Facts) -> Array:
@@ -258,37 +236,18 @@ def moved(model: Transformer, unit: float, seed: int) -> Transformer:
         >>> sorted(set(abs(moved(model, 0.25, 0).ends["E"] - 1).ravel().tolist()))
         [0.25]
     """
-    ends = _Moved(model.ends, unit, (seed, 0))
-    blocks = [_Moved(block, unit, (seed, n)) for n, block in enumerate(model.blocks, 1)]
+    ends = _moved(model.ends, unit, (seed, 0))
+    blocks = [_moved(block, unit, (seed, n)) for n, block in enumerate(model.blocks, 1)]
     return replace(model, ends=ends, blocks=blocks)
 
 
-@dataclass(frozen=True)
-class _Moved(Mapping[str, Array]):
-    arrays: Arrays
-    unit: float
-    seeds: tuple[int, ...]
-
-    def __getitem__(self, part: str) -> Array:
-        return self.rows(part, slice(None))
-
-    def rows(self, part: str, at: slice) -> Array:
-        array = rows(self.arrays, part, at)
-        random = np.random.default_rng([*self.seeds, zlib.crc32(part.encode())])
-        signs = self.unit * random.choice([-1.0, 1.0], self.shape(part)[0])[at]
+def _moved(arrays: Arrays, unit: float, seeds: tuple[int, ...]) -> Arrays:
+    def of_rows(part: str, at: slice) -> Array:
+        array = rows(arrays, part, at)
+        random = np.random.default_rng([*seeds, zlib.crc32(part.encode())])
+        signs = unit * random.choice([-1.0, 1.0], shape(arrays, part)[0])[at]
         for size in array.shape[1:]:
             signs = signs[..., None] * random.choice([-1.0, 1.0], size)
-        moved: Array = array * (1 + signs)
-        return moved
+        return array * (1 + signs)
 
-    def shape(self, part: str) -> tuple[int, ...]:
-        return shape(self.arrays, part)
-
-    def __contains__(self, part: object) -> bool:
-        return part in self.arrays  # and is not read
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.arrays)
-
-    def __len__(self) -> int:
-        return len(self.arrays)
+    return LazyArrays(arrays.keys(), of_rows, partial(shape, arrays))

@@ -309,8 +309,7 @@ def classify(
         file = WeightFile(paths)
     else:
         return classify_weights(layers_of(weights), tolerance)
-    parts = (match,) if isinstance(match, str) else tuple(match)
-    return classify_checkpoint(Checkpoint(file, heads, kv_heads, parts, family, ignore, names), tolerance)
+    return classify_checkpoint(Checkpoint(file, heads, kv_heads, match, family, ignore, names), tolerance)
 
 
 def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) -> HeadTable:
@@ -472,7 +471,7 @@ def _rank_one_locus(A: Array, V: Array) -> tuple[tuple[float, float], Array]:
     From below by the flattenings with rows b and with rows c, from above by one round of nearest points.
     """
     root, back = roots(attention_gram(V))
-    U, by_column, W = np.linalg.svd(root @ A, full_matrices=False)
+    U, by_column, W = np.linalg.svd(root @ A)
     values = np.sqrt(np.maximum(np.linalg.eigvalsh(V @ value_gram(A) @ V.T)[::-1], 0.0))
     lower = max(_tail(by_column, 1), _tail(values, 1))
     best = np.inf
@@ -500,5 +499,4 @@ def _inverse_root(x: Array) -> Array:
     """((‖x‖²·1 + xxᵀ)/2)^{−1/2}, of the Gram matrix of xyᵀ for a unit vector y."""
     size = max(float(np.linalg.norm(x)), _TINY)
     x = x / size
-    result: Array = (np.eye(len(x)) + (0.5**0.5 - 1) * np.multiply.outer(x, x)) * (2**0.5 / size)
-    return result
+    return (np.eye(len(x)) + (0.5**0.5 - 1) * np.multiply.outer(x, x)) * (2**0.5 / size)

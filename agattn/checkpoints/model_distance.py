@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.canonical import Parts, extended
+from agattn.checkpoints.canonical import Parts
 from agattn.checkpoints.folding import SECONDS, FoldedEnds, folded
-from agattn.checkpoints.stored import Arrays, Transformer
-from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
+from agattn.checkpoints.stored import Arrays, Transformer, extended
+from agattn.checkpoints.symmetry import Basis, matched, permutation_between, rotation_between
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
@@ -116,20 +115,6 @@ def inner_values(first: Arrays, second: Arrays) -> Array:
     return _inner(P, O, P2, O2)
 
 
-def matched(costs: Array, groups: int) -> Array:
-    """The head of the second model for each of the first, groups to groups, of the least total cost.
-
-    >>> matched(np.array([[9, 9, 1, 2], [9, 9, 3, 1], [0, 4, 9, 9], [4, 4, 9, 9]]), 2).tolist()
-    [2, 3, 0, 1]
-    """
-    s = len(costs) // groups
-    blocks = costs.reshape(groups, s, groups, s).swapaxes(1, 2)
-    ways = [[linear_sum_assignment(pair)[1] for pair in row] for row in blocks]
-    totals = [[blocks[g, k][np.arange(s), ways[g][k]].sum() for k in range(groups)] for g in range(groups)]
-    partner = linear_sum_assignment(totals)[1]
-    return np.concatenate([k * s + ways[g][k] for g, k in enumerate(partner)])
-
-
 def basis_between(first: Transformer, second: Transformer) -> tuple[Basis, str]:
     """The basis of the residual stream of one model in that of the other, by embeddings, and in words."""
     ends, facts = [FoldedEnds(model) for model in (first, second)], first.facts
@@ -137,9 +122,7 @@ def basis_between(first: Transformer, second: Transformer) -> tuple[Basis, str]:
     at = np.unique(np.linspace(0, tokens - 1, min(tokens, 4 * d)).astype(int))
     E, E2 = (end.fold("E", end.stored("E")[at]) for end in ends)
     basis = permutation_between(E, E2)
-    if facts.norm == "layer":
-        sign = 1.0 if basis.signs.sum() >= 0 else -1.0
-        basis = Basis(basis.order, np.full(d, sign))
+    basis = basis.with_one_sign() if facts.norm == "layer" else basis
     apart = np.linalg.norm(basis.turn(E) - E2) / np.linalg.norm(E2)
     if apart > 0.5 and facts.place == "before" and "embedding.gain" not in first.ends:
         return rotation_between(E, E2, np.zeros(len(E)), facts.norm == "layer"), "rotated"
@@ -162,14 +145,14 @@ def heads_of(block: Arrays, basis: Basis | None = None) -> Parts:
 def _squares(block: Parts, inner: Callable[[Parts, Parts], Array]) -> Array:
     """The squared norms of all heads."""
     size = len(block["Q"]) // len(block["K"])
-    result = np.zeros(len(block["Q"]))
-    for h in range(len(result)):
-        own = {"Q": h, "O": h, "Q.bias": h, "query.gain": h}
-        own = {part: own.get(part, h // size) for part in block}
-        stacks = {part for part in block if not part.endswith("gain") or block[part].ndim == 2}
-        head = {part: block[part][own[part]][None] if part in stacks else block[part] for part in block}
-        result[h] = inner(head, head)[0, 0]
-    return result
+
+    def square(h: int) -> float:
+        own = {part: h if part.startswith(("Q", "O", "query")) else h // size for part in block}
+        gains = {part for part in block if part.endswith("gain") and block[part].ndim == 1}
+        head = {part: block[part] if part in gains else block[part][own[part]][None] for part in block}
+        return float(inner(head, head)[0, 0])
+
+    return np.array([square(h) for h in range(len(block["Q"]))])
 
 
 def layer_distance(layer: int, first: Parts, second: Parts, p: int) -> LayerDistance:
@@ -179,7 +162,7 @@ def layer_distance(layer: int, first: Parts, second: Parts, p: int) -> LayerDist
         ones, twos = _squares(first, inner)[:, None], _squares(second, inner)[None]
         squares.append(np.maximum(ones + twos - 2 * inner(first, second), 0))
         sizes.append(np.maximum(ones, twos))
-    partner = matched(squares[0] + squares[1], len(first["K"]))
+    partner = matched(squares[0] + squares[1], len(first["K"]))[1]
     chosen = (np.arange(len(partner)), partner)
     far = [square[chosen] for square in squares]
     relative = [_root_of_ratio(x, size[chosen]) for x, size in zip(far, sizes, strict=True)]
@@ -191,8 +174,7 @@ def layer_distance(layer: int, first: Parts, second: Parts, p: int) -> LayerDist
 
 
 def _root_of_ratio(square: Array, size: Array) -> Array:
-    result: Array = np.sqrt(np.divide(square, size, out=np.zeros_like(square), where=size > 0))
-    return result
+    return np.sqrt(np.divide(square, size, out=np.zeros_like(square), where=size > 0))
 
 
 def model_distance(first: Transformer, second: Transformer) -> ModelDistance:
@@ -233,6 +215,5 @@ def model_distance(first: Transformer, second: Transformer) -> ModelDistance:
                 raise InputError(
                     f"layer {n}: {part} is {' and '.join(shapes)}; only equal sizes are compared"
                 )
-        angles = first.facts.angles
-        layers.append(layer_distance(n, one, two, len(angles[n]) if angles else 0))
+        layers.append(layer_distance(n, one, two, first.facts.pairs(n)))
     return ModelDistance(tuple(layers), words)

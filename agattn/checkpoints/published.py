@@ -23,28 +23,13 @@ from agattn.architectures.composition import Network
 from agattn.architectures.layers import Attention
 from agattn.calls import is_number, positive_integer, refuse_unless, shown
 from agattn.checkpoints.families import Family, common, find
-from agattn.checkpoints.whole_model import AttentionSizes, Stored, stored
+from agattn.checkpoints.whole_model import LayerKind, Stored, stored
 from agattn.errors import InputError, argument, nearest
 from agattn.files import about, parsed, read_text
-from agattn.sheet.result import Count, Key, Meta, Positive, Result, key
+from agattn.sheet.result import Key, Meta, Positive, Result, key
 
 #: The layers of a model are listed one by one.
 MOST_LAYERS = 10**6
-
-
-class LayerKind(Result):
-    """Layers of attention that are alike."""
-
-    layers: Key[Positive, "How many layers of the model are of this kind."]
-    kv_heads: Key[Positive, "The groups of heads that share keys and values."]
-    rotary_pairs: Key[Count, "How many pairs of rows of keys and queries are turned by their positions."]
-
-    def summary(self) -> str:
-        """What tells the kind apart."""
-        return (
-            f"layers: {self.layers}, sets of keys and values: {self.kv_heads},"
-            f" pairs of rows that turn: {self.rotary_pairs}"
-        )
 
 
 class Published(Result, name="config"):
@@ -95,7 +80,7 @@ class Published(Result, name="config"):
     def layer(
         self,
         normalization: Literal["none", "softmax"] = "none",
-        rotary: bool | None = None,
+        rotary: bool = True,
         kind: LayerKind | None = None,
     ) -> Network:
         """One layer: with the model's mask without softmax; with rotary positions by default if it has them.
@@ -103,7 +88,7 @@ class Published(Result, name="config"):
         There are two tokens, or three with the causal mask and positions, so that two distances are seen.
         """
         kind = self.kinds[0] if kind is None else kind
-        pairs = kind.rotary_pairs if rotary is None or rotary else 0
+        pairs = kind.rotary_pairs if rotary else 0
         causal = self.causal and normalization == "none"
         attention = Attention(
             self.dim,
@@ -161,11 +146,11 @@ def from_config(config: Any, *, family: str | None = None, ignore: str | Sequenc
             missing, or sizes do not fit.
 
     See Also:
-        :func:`agattn.dimension` of what is found; ``agattn dimension FILE.json`` in a shell.
+        :func:`agattn.dimension` of the model; ``agattn dimension FILE.json`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.from_config("examples/grouped-config.json")
-    >>> print(found)
+    >>> model = ag.from_config("examples/grouped-config.json")
+    >>> print(model)
     llama: 32 layers of attention of width 4096, 32 heads in 8 groups of rank 128
     """
     passed = (ignore,) if isinstance(ignore, str) else tuple(ignore)
@@ -241,7 +226,7 @@ def _checked(
                 left_out.named.append(keys.named[name].format(shown(value)))
         elif name in read or keys.is_harmless(name, family):
             continue
-        elif keys.is_suspicious(name):
+        elif any(word in name.lower() for word in keys.words):
             near = nearest(name, read)
             raise InputError(
                 f"{name} is {shown(value)}, a key that is not known{of} and may matter{near or '.'} If it"
@@ -307,19 +292,23 @@ class _Configuration:
         if "q_latent" in family.keys and not any(name in self.table for name in family.keys["q_latent"]):
             missing.append(f"{family.keys['q_latent'][0]} (null without a latent of queries)")
         if missing:
-            raise InputError(f"{shown(self.model)} lacks {', '.join(missing)}, which {family.name} has")
+            raise InputError(f"the configuration of {shown(self.model)} lacks {', '.join(missing)}; add it")
         width, heads, layers = (self.needed(role) for role in ("width", "heads", "layers"))
         if layers > MOST_LAYERS:
             raise InputError(f"there are {layers} layers; at most {MOST_LAYERS} are read")
         rank = self.size("rank") or self.head(width, heads)
-        value_rank = self.size("value_rank") or rank
         every = self.layers(layers, heads, rank)
         counted = Counter(filter(None, every)).most_common()
         if not counted:
             raise InputError(f"none of the {layers} layers is a layer of attention")
-        transformer = Published(
-            *(self.model, family.name, width, layers, heads, rank, value_rank),
-            kinds=tuple(LayerKind(number, *kind) for kind, number in counted),
+        sizes: dict[str, Any] = {"dim": width, "layers": layers, "heads": heads, "rank": rank}
+        sizes["value_rank"] = self.size("value_rank") or rank
+        sizes["kinds"] = tuple(LayerKind(number, *kind) for kind, number in counted)
+        model, lacks = stored(self.table, family, sizes)
+        published = Published(
+            model=self.model,
+            family=family.name,
+            **sizes,
             left_out=(),
             kv_latent=self.size("kv_latent"),
             q_latent=self.size("q_latent"),
@@ -327,12 +316,10 @@ class _Configuration:
             causal=family.causal.of(self.table),
             ignored=tuple(self.outside.ignored),
             shared=tuple(kind and kind[0] for kind in every),
+            stored=model,
+            lacks=lacks,
         )
-        whole = {"dim": width, "heads": heads, "rank": rank, "value_rank": value_rank, "layers": layers}
-        attention = tuple(AttentionSizes(number, *kind) for kind, number in counted)
-        model, lacks = stored(self.table, family, whole | {"attention": attention})
-        left_out = tuple(self.left_out(transformer))
-        return transformer.replace(left_out=left_out, stored=model, lacks=lacks)
+        return published.replace(left_out=tuple(self.left_out(published)))
 
     def head(self, width: int, heads: int) -> int:
         """The size of a head: that of the file, or the width divided by the heads."""
@@ -413,7 +400,11 @@ class _Configuration:
                 if (listed := self.listed(name, number)) is not None:
                     return [read(f"{name}[{n}]", entry, heads) for n, entry in enumerate(listed)]
         if family.multi_query.of(self.table):
-            self._refuse_unclear_sharing()
+            unless, (name, value) = family.multi_query.unless, self.given("kv_heads")
+            if unless and unless not in self.table and value is not None:
+                raise InputError(
+                    f"{name} is {shown(value)}, and counts or not as {unless} says, which is missing"
+                )
             groups = self.size("groups") if "groups" in family.keys else 1
             name = next(iter(family.keys.get("groups", ("",))))
         else:
@@ -428,14 +419,6 @@ class _Configuration:
                 f"{name} is {groups}; behind a latent each of the {heads} heads has keys of its own"
             )
         return [_divides(name, groups, heads)] * number
-
-    def _refuse_unclear_sharing(self) -> None:
-        """Refuse sets of keys and values beside a switch that may make them count, and is not there."""
-        unless, (name, value) = self.family.multi_query.unless, self.given("kv_heads")
-        if unless and unless not in self.table and value is not None:
-            raise InputError(
-                f"{name} is {shown(value)}, and counts or not as {unless} says, which is missing"
-            )
 
     def turns(self, number: int, types: Sequence[str]) -> list[bool]:
         """Of each layer whether its keys and queries are turned by their positions."""
@@ -553,8 +536,7 @@ class _Configuration:
             "v": ("values", transformer.kv_heads * transformer.value_rank),
             "o": ("outputs", transformer.dim),
         }
-        letters = "".join(of for of, switch in self.family.biases.items() if switch.of(self.table))
-        if letters:
+        if letters := self.family.letters(self.table):
             *first, last = (matrices[letter][0] for letter in letters)
             listed = f"{', '.join(first)} and {last}" if first else last
             total = sum(matrices[letter][1] for letter in letters)

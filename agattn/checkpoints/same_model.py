@@ -16,7 +16,7 @@ import json
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -255,58 +255,55 @@ class _Comparison:
         roundings = [ROUNDINGS[model.dtype] for model in (a, b)]
         self.rounding = max(roundings, key=lambda rounding: rounding.u)
         self.checks, self.arrays = Checks(), dict[str, Array]()
-        self.one, self.two = FoldedEnds(a, Rounding()), FoldedEnds(b, self.rounding)
+        self.one, self.two = FoldedEnds(a), FoldedEnds(b, self.rounding)
         self.basis = self.below = Basis(np.arange(self.one.width), np.ones(self.one.width))
         self.held: dict[str, tuple[Array, Array]] = {}
 
     def _compact(self, model: Transformer, part: str) -> Array:
         """An embedding, in the type of its file while the other one is read."""
         array = model.ends[part]
-        if model.dtype in ("float16", "bfloat16") and array.nbytes > 2**28:
-            import ml_dtypes
+        if "16" not in model.dtype or array.nbytes <= 2**28:
+            return array
+        import ml_dtypes  # noqa: F401  (gives numpy the type bfloat16)
 
-            return array.astype(np.float16 if model.dtype == "float16" else ml_dtypes.bfloat16)
-        return array
+        return array.astype(model.dtype)
 
     def ends(self) -> None:
         """Find the basis of the stream, and compare the embedding with its positions, types and norm."""
         parts = [part for part in ("E", "positions", "types") if part in self.a.ends]
         _same_shapes(self.a.ends, self.b.ends)
-        compact = {part: (self._compact(self.a, part), self._compact(self.b, part)) for part in parts}
-        raw = {part: (first, second, second) for part, (first, second) in compact.items()}
-        used = parts if len(raw["E"][0]) < 2 * self.one.width else ["E"]
-        samples = [np.concatenate([self._sample(raw[part][n], part, n) for part in used]) for n in range(3)]
+        stored = {part: [self._compact(model, part) for model in (self.a, self.b)] for part in parts}
+        used = parts if len(stored["E"][0]) < 2 * self.one.width else ["E"]
+        first, second, errors = (
+            np.concatenate([self._sample(stored[part][min(n, 1)], part, n) for part in used])
+            for n in range(3)
+        )
         facts = self.a.facts
-        candidates = [permutation_between(*samples[:2])]
+        basis = permutation_between(first, second)
         if facts.place == "before" and "embedding.gain" not in self.a.ends:
-            residual = np.linalg.norm(candidates[0].turn(samples[0]) - samples[1])
-            if residual > np.linalg.norm(samples[2]) + 1e-12 * np.linalg.norm(samples[1]):
-                first, second, errors = samples
-                candidates = [rotation_between(first, second, errors, facts.norm == "layer")]
+            residual = np.linalg.norm(basis.turn(first) - second)
+            if residual > np.linalg.norm(errors) + 1e-12 * np.linalg.norm(second):
+                basis = rotation_between(first, second, errors, facts.norm == "layer")
         elif facts.norm == "layer":
-            signs = candidates[0].signs
-            candidates[0] = replace(
-                candidates[0], signs=np.full(len(signs), 1.0 if signs.sum() >= 0 else -1.0)
-            )
-        self.basis = self.below = candidates[0]
+            basis = basis.with_one_sign()
+        self.basis = self.below = basis
         for part in parts:
-            first, second = compact[part]
-            self._compare(part, ROWS[part], first, second, self.basis)
+            self._compare(part, ROWS[part], stored[part][0], stored[part][1], basis)
         sign = 1.0
         for part in ("embedding.gain", "embedding.bias"):
             if part in self.a.ends or part in self.b.ends:
-                first, second = self.one[part], self.two[part]
-                expected = self.basis.turn(first)
+                gain, actual = self.one[part], self.two[part]
+                expected = basis.turn(gain)
                 if part == "embedding.gain":
-                    expected = self.basis.signed(self.basis.signs).turn(first)
-                    sign = -1.0 if (expected * second).sum() < 0 else 1.0
+                    expected = basis.signed(basis.signs).turn(gain)
+                    sign = -1.0 if (expected * actual).sum() < 0 else 1.0
                 error = self.two.error(part, self.b.ends[part])
-                self.checks.add((-1, part), "coordinate", sign * expected, second, error)
-        self.basis = self.basis.signed(sign)
-        if self.basis.matrix is None:
-            self.arrays |= {"basis.order": self.basis.order, "basis.signs": self.basis.signs}
+                self.checks.add(-1, part, "coordinate", sign * expected, actual, error)
+        self.basis = basis = basis.signed(sign)
+        if basis.matrix is None:
+            self.arrays |= {"basis.order": basis.order, "basis.signs": basis.signs}
         else:
-            self.arrays["basis"] = self.basis.matrix
+            self.arrays["basis"] = basis.matrix
 
     def _sample(self, array: Array, part: str, n: int) -> Array:
         """Some rows of an embedding of A (0) or B (1), or what those of B may be off by (2).
@@ -325,32 +322,31 @@ class _Comparison:
     def _compare(self, part: str, units: str, first: Array, second: Array, basis: Basis) -> None:
         """Compare an embedding or the unembedding, piece by piece."""
 
-        def compare(piece: tuple[slice, ...]) -> None:
-            (at,) = piece
+        def compare(at: slice) -> None:
             expected, actual = basis.turn(self.one.fold(part, first[at])), self.two.fold(part, second[at])
             bound = self.two.error(part, second[at]) + basis.error * norms(actual)
-            self.checks.add((-1, part), units, expected, actual, bound, at.start)
+            self.checks.add(-1, part, units, expected, actual, bound, at.start)
 
         for _ in spread(compare, pieces(first.shape)):
             pass
 
     def layers(self, chosen: Iterable[int], head: int | None) -> list[ComparedLayer]:
         """Compare layers."""
-        one, two = FoldedBlocks(self.a, Rounding()), FoldedBlocks(self.b, self.rounding)
+        one, two = FoldedBlocks(self.a), FoldedBlocks(self.b, self.rounding)
         result = []
         for n in chosen:
             _same_shapes(self.a.blocks[n], self.b.blocks[n], f"layer {n}: ")
             layer = LayerComparison(n, one[n], two[n], self.basis, self.below, self.checks)
             self.basis, self.below = layer.run(head)
-            self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.found.items()}
-            result.append(ComparedLayer(n, _symmetry_of(layer.found), dict(self._residuals(n))))
+            self.arrays |= {f"layers.{n}.{name}": array for name, array in layer.symmetry.items()}
+            result.append(ComparedLayer(n, _symmetry_of(layer.symmetry), dict(self._residuals(n))))
         return result
 
     def _residuals(self, n: int) -> Iterator[tuple[str, float]]:
         """The largest residual of each array of a layer, with that of its bias."""
         for part, name in COLUMNS.items():
-            found = [self.checks.all.get((n, key)) for key in (part, f"{part}.bias")]
-            if residuals := [check.residual for check in found if check is not None]:
+            checks = [self.checks.all.get((n, key)) for key in (part, f"{part}.bias")]
+            if residuals := [check.residual for check in checks if check is not None]:
                 yield name, max(residuals)
 
     def logits(self) -> None:
@@ -364,7 +360,7 @@ class _Comparison:
         if any(bias is not None for bias in biases):
             nothing = (np.zeros(len(first)), np.zeros(len(first)))
             (expected, _), (actual, error) = (bias or nothing for bias in biases)
-            self.checks.add((-1, "W.bias"), "token", expected, actual, error)
+            self.checks.add(-1, "W.bias", "token", expected, actual, error)
 
     def verdict(self, layers: list[ComparedLayer], covered: str = "") -> SameModel:
         """The same if everything fits; else different if tokens say so.
@@ -416,17 +412,17 @@ class _Comparison:
         return f"{moved} coordinates moved, {signs} with another sign" if moved or signs else "the same"
 
 
-def _symmetry_of(found: Mapping[str, Array]) -> LayerSymmetry:
+def _symmetry_of(symmetry: Mapping[str, Array]) -> LayerSymmetry:
     """The symmetry of a layer in numbers."""
-    moved = np.zeros(len(found["groups"]), bool)
+    moved = np.zeros(len(symmetry["groups"]), bool)
     for name in ("values", "keys"):
-        if name in found:
-            M = found[name]
+        if name in symmetry:
+            M = symmetry[name]
             moved |= np.linalg.norm(M - np.eye(M.shape[-1]), axis=(1, 2)) > 1e-2 * np.sqrt(M.shape[-1])
-    neurons, scales = found.get("neurons", np.arange(0)), found.get("scales", np.ones(0))
+    neurons, scales = symmetry.get("neurons", np.arange(0)), symmetry.get("scales", np.ones(0))
     return LayerSymmetry(
-        tuple(map(int, found["groups"])),
-        tuple(map(int, found["heads"])),
+        tuple(map(int, symmetry["groups"])),
+        tuple(map(int, symmetry["heads"])),
         int((neurons != np.arange(len(neurons))).sum()),
         int(moved.sum()),
         int((np.abs(scales - 1) > 1e-2).sum()),
@@ -497,14 +493,10 @@ def write_symmetry(path: Path, arrays: Mapping[str, Array]) -> None:
     start = 0
     for name, array in arrays.items():
         pairs = np.stack([array.real, array.imag], -1) if np.iscomplexobj(array) else array
-        whole = np.issubdtype(pairs.dtype, np.integer)
-        data.append(np.ascontiguousarray(pairs, "<i8" if whole else "<f8").tobytes())
+        kind, dtype = ("I64", "<i8") if np.issubdtype(pairs.dtype, np.integer) else ("F64", "<f8")
+        data.append(np.ascontiguousarray(pairs, dtype).tobytes())
         end = start + len(data[-1])
-        header[name] = {
-            "dtype": "I64" if whole else "F64",
-            "shape": pairs.shape,
-            "data_offsets": (start, end),
-        }
+        header[name] = {"dtype": kind, "shape": pairs.shape, "data_offsets": (start, end)}
         start = end
     text = json.dumps(header).encode()
     path.write_bytes(b"".join((struct.pack("<Q", len(text)), text, *data)))
@@ -540,12 +532,7 @@ def _separate(
 
 @takes("workers")
 def equivalent(
-    w1: Any,
-    w2: Any,
-    *,
-    layer: int | None = None,
-    head: int | None = None,
-    tolerance: float | None = None,
+    w1: Any, w2: Any, *, layer: int | None = None, head: int | None = None, tolerance: float | None = None
 ) -> Equivalence | SameModel:
     """Whether two sets of weights, or two whole checkpoints, are the same function, and by which symmetry.
 
@@ -569,8 +556,8 @@ def equivalent(
         shell.
 
     >>> import agattn as ag
-    >>> one = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
-    >>> ag.equivalent(one, {"A": [[2, 4], [0, 2]], "V": [["1/2", "3/2"]]})
+    >>> first = {"A": [[1, 2], [0, 1]], "V": [[1, 3]]}
+    >>> ag.equivalent(first, {"A": [[2, 4], [0, 2]], "V": [["1/2", "3/2"]]})
     equal (proved): A' = sA, V' = V/s with s = 2
     """
     if isinstance(w1, (str, Path, Transformer)) and isinstance(w2, (str, Path, Transformer)):

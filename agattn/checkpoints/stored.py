@@ -21,24 +21,39 @@ multiply: where a file stores γ − 1, as Gemma's do, 1 is added, in float64.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
+
+import numpy as np
 
 from agattn.algebra.scalars import Array
 
 Arrays = Mapping[str, Array]
 
 
-@runtime_checkable
-class HasRows(Protocol):
-    """Arrays of which rows can be read alone."""
+class LazyArrays(Mapping[str, Array]):
+    """Arrays of these parts, each read or computed when it is asked for, whole or some of its rows."""
 
-    def rows(self, part: str, rows: slice) -> Array:
-        """Some rows of an array."""
+    def __init__(
+        self,
+        parts: Collection[str],
+        rows: Callable[[str, slice], Array],
+        shape: Callable[[str], tuple[int, ...]],
+    ) -> None:
+        self.parts, self.rows, self.shape = parts, rows, shape
 
-    def shape(self, part: str) -> tuple[int, ...]:
-        """The shape of an array, which is not read."""
+    def __getitem__(self, part: str) -> Array:
+        return self.rows(part, slice(None))
+
+    def __contains__(self, part: object) -> bool:
+        return part in self.parts  # and is not read
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
 
 
 @dataclass(frozen=True)
@@ -84,6 +99,10 @@ class Facts:
     angles: tuple[tuple[float, ...], ...]
     turning_scale: float = 1.0
 
+    def pairs(self, layer: int) -> int:
+        """How many pairs of rows turn in a layer."""
+        return len(self.angles[layer]) if self.angles else 0
+
 
 @dataclass(frozen=True)
 class Transformer:
@@ -110,12 +129,26 @@ def rows(arrays: Arrays, part: str, at: slice) -> Array:
     >>> rows({"E": np.eye(3)}, "E", slice(1, 2)).tolist()
     [[0.0, 1.0, 0.0]]
     """
-    if isinstance(arrays, HasRows):
+    if isinstance(arrays, LazyArrays):
         return arrays.rows(part, at)
-    result: Array = arrays[part][at]
-    return result
+    return arrays[part][at]
 
 
 def shape(arrays: Arrays, part: str) -> tuple[int, ...]:
     """The shape of an array, which is not read where that can be helped."""
-    return arrays.shape(part) if isinstance(arrays, HasRows) else arrays[part].shape
+    return arrays.shape(part) if isinstance(arrays, LazyArrays) else arrays[part].shape
+
+
+def extended(block: Arrays, part: str) -> Array:
+    """A matrix, or a stack of them, in float64 with its bias as the last column."""
+    W = np.asarray(block[part], float)
+    bias = block.get(f"{part}.bias", np.zeros(W.shape[:-1]))
+    return np.concatenate([W, np.asarray(bias, float)[..., None]], axis=-1)
+
+
+def put_extended(block: dict[str, Array], **extended: Array) -> None:
+    """Put matrices with biases as last columns into a block, in its types; a bias alone that it has."""
+    for part, array in extended.items():
+        block[part] = array[..., :-1].astype(block[part].dtype)
+        if (bias := f"{part}.bias") in block:
+            block[bias] = array[..., -1].astype(block[bias].dtype)

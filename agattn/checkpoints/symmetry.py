@@ -18,10 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import linear_sum_assignment
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.folding import FoldedBlock, norms, pieces
@@ -53,19 +55,16 @@ class Basis:
                 return rows
             shape = [1] * rows.ndim
             shape[axis] = -1
-            permuted: Array = np.take(rows, self.order, axis) * self.signs.reshape(shape)
-            return permuted
+            return np.take(rows, self.order, axis) * self.signs.reshape(shape)
         if axis in (-1, rows.ndim - 1):
             turned: Array = rows.astype(self.matrix.dtype) @ self.matrix.T
             return turned.astype(np.float64)
-        result: Array = (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
-        return result
+        return (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
 
     def back(self, z: Array) -> Array:
         """Rᵀz, for vectors z as columns."""
         if self.matrix is not None:
-            turned: Array = self.matrix.T @ z
-            return turned
+            return self.matrix.T @ z
         result = np.empty_like(z)
         result[self.order] = z * self.signs[:, None]
         return result
@@ -73,6 +72,10 @@ class Basis:
     def signed(self, signs: Array | float) -> Basis:
         """The basis with signs of rows changed."""
         return self if np.all(signs == 1) else replace(self, signs=self.signs * signs)
+
+    def with_one_sign(self) -> Basis:
+        """The basis with the sign that most of its rows have."""
+        return replace(self, signs=np.full(len(self.signs), 1.0 if self.signs.sum() >= 0 else -1.0))
 
 
 def permutation_between(first: Array, second: Array) -> Basis:
@@ -82,7 +85,7 @@ def permutation_between(first: Array, second: Array) -> Basis:
     products = product(two.T, one)
     order = np.abs(products).argmax(1)
     if len(np.unique(order)) < len(order):
-        order = _assignment(-np.abs(products))
+        order = linear_sum_assignment(-np.abs(products))[1]
     signs = np.sign(products[np.arange(len(order)), order])
     return Basis(order, np.where(signs == 0, 1.0, signs))
 
@@ -129,8 +132,7 @@ def _rotation(gram: Array, products: Array, error: float) -> Array:
         else:
             return R
     U, _, V = np.linalg.svd(products)
-    nearest: Array = U @ V
-    return nearest
+    return U @ V
 
 
 def product(left: Array, right: Array) -> Array:
@@ -159,26 +161,32 @@ def _blocks(do: Callable[[slice], Array], size: int, axis: int = 0) -> Array:
     return np.concatenate(list(spread(do, blocks)), axis=axis)
 
 
-def _assignment(costs: Array) -> Array:
-    from scipy.optimize import linear_sum_assignment
+def matched(costs: Array, groups: int) -> tuple[Array, Array]:
+    """For each group, and for each head, the other one, groups to groups, of the least total cost.
 
-    columns: Array = linear_sum_assignment(costs)[1]
-    return columns
+    >>> costs = np.array([[9, 9, 1, 2], [9, 9, 3, 1], [0, 4, 9, 9], [4, 4, 9, 9]])
+    >>> [others.tolist() for others in matched(costs, 2)]
+    [[1, 0], [2, 3, 0, 1]]
+    """
+    s = len(costs) // groups
+    blocks = costs.reshape(groups, s, groups, s).swapaxes(1, 2)
+    ways = [[linear_sum_assignment(pair)[1] for pair in row] for row in blocks]
+    totals = [[blocks[g, k][range(s), ways[g][k]].sum() for k in range(groups)] for g in range(groups)]
+    others = linear_sum_assignment(totals)[1]
+    return others, np.concatenate([k * s + ways[g][k] for g, k in enumerate(others)])
 
 
 def _logarithm(values: Array) -> Array:
-    result: Array = np.log(np.maximum(values, 1e-300))
-    return result
+    return np.log(np.maximum(values, 1e-300))
 
 
 def with_bias(block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
     """Rows with their bias, if there is one, as a last column."""
-    bias = block.biases().get(f"{part}.bias")
+    bias = block.biases.get(f"{part}.bias")
     return rows if bias is None else np.concatenate([rows, bias[0][at][..., None]], axis=-1)
 
 
-@dataclass
-class HeadNumbers:
+class HeadNumbers(NamedTuple):
     """What tells heads apart: the rows of queries and keys at random z, numbers of scores, and of values."""
 
     queries: Array
@@ -194,16 +202,15 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
 
     def rows(part: str, n: int) -> Array:
         piece = slice(n, n + 1)
-        matrix: Array = with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
-        return matrix
+        return with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
 
     def of_group(g: int) -> tuple[Array, ...]:
         K, P = rows("K", g), block.fold("P", stored["P"][g : g + 1])[0]
-        at_keys, at_values = _at(K, z), _at(P, z)
+        at_keys, at_values = K @ z[: K.shape[1]], P @ z[: P.shape[1]]
         queries, scores, values = [], [], []
         for h in range(g * heads // groups, (g + 1) * heads // groups):
             Q = rows("Q", h)
-            q = _at(Q, z)
+            q = Q @ z[: Q.shape[1]]
             values.append(norms(block.fold("O", stored["O"][h : h + 1])[0] @ at_values, 0))
             queries.append(q)
             if block.facts.qk_norm:
@@ -221,29 +228,18 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
             scores.append(_logarithm(np.concatenate(numbers)).ravel())
         return np.stack(queries), at_keys[None], np.stack(scores), _logarithm(np.stack(values))
 
-    block.biases()  # once
+    _ = block.biases  # once
     return HeadNumbers(*map(np.concatenate, zip(*spread(of_group, range(groups)), strict=True)))
-
-
-def _at(rows: Array, z: Array) -> Array:
-    """Rows, with or without biases, at z."""
-    result: Array = rows @ z[: rows.shape[-1]]
-    return result
 
 
 def match_heads(first: HeadNumbers, second: HeadNumbers) -> tuple[Array, Array]:
     """For each group and each head of the second model the one of the first, by least differences."""
-    heads, groups = len(second.queries), len(second.keys)
-    size = heads // groups
+    heads = len(second.queries)
     costs = np.zeros((heads, heads))
     for h in range(heads):
         for one, two in ((first.scores, second.scores), (first.values, second.values)):
             costs[h] += np.minimum(np.abs(one - two[h]), 1.0).mean(1)
-    by_group = costs.reshape(groups, size, groups, size).swapaxes(1, 2)
-    orders = [[_assignment(by_group[g, k]) for k in range(groups)] for g in range(groups)]
-    totals = [[by_group[g, k][range(size), orders[g][k]].sum() for k in range(groups)] for g in range(groups)]
-    chosen = _assignment(np.array(totals))
-    return chosen, np.concatenate([k * size + orders[g][k] for g, k in enumerate(chosen)])
+    return matched(costs, len(second.keys))
 
 
 def neuron_numbers(block: FoldedBlock, z: Array) -> Array:
@@ -251,16 +247,15 @@ def neuron_numbers(block: FoldedBlock, z: Array) -> Array:
     stored, power = block.stored, {"relu": 1, "relu2": 2}.get(block.facts.activation, 0)
     G = stored["G"]
 
-    def of_piece(piece: tuple[slice, ...]) -> tuple[Array, Array, Array]:
-        (at,) = piece
+    def of_piece(at: slice) -> tuple[Array, Array, Array]:
         rows = with_bias(block, "G", block.fold("G", G[at]), at)
         sizes = norms(rows)
         product = sizes**power * norms(block.fold("D", stored["D"][:, at]), 0)
         if "U" in stored:
             product *= norms(with_bias(block, "U", block.fold("U", stored["U"][at]), at))
-        return _at(rows, z), sizes, product
+        return rows @ z[: rows.shape[1]], sizes, product
 
-    block.biases()  # once
+    _ = block.biases  # once
     numbers = zip(*spread(of_piece, pieces(G.shape)), strict=True)
     at_z, sizes, product = map(np.concatenate, numbers)
     scale = sizes[:, None] if power else np.sqrt((at_z**2).mean())
@@ -277,5 +272,5 @@ def match_neurons(first: Array, second: Array) -> Array:
     left, free = np.flatnonzero(order < 0), np.setdiff1d(n, order)
     if len(left):
         costs = np.linalg.norm(second[left, None] - first[None, free], axis=2) if len(left) <= 4096 else None
-        order[left] = free if costs is None else free[_assignment(np.minimum(costs, 1e3))]
+        order[left] = free if costs is None else free[linear_sum_assignment(np.minimum(costs, 1e3))[1]]
     return order

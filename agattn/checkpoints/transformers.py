@@ -6,12 +6,11 @@ layers are of several kinds, each is treated by itself.
 
 *The stack*, the layers one after the other without what stands between them, has bounds. Above: the
 dimensions of the layers less that of GL(d) between them, d·r if r rows of a layer are independent functions.
-Below, without softmax and positions: the theorem on stacks (:mod:`agattn.geometry.dimension.stacks`), cut at
-as many rows as the values of the layers can copy. The two bounds meet for heads with keys and values of their
-own and H·b = d. With a softmax or positions, if g sets of keys and values have g·b ≥ d, there are no latents
-and, without mask and softmax, a ≥ 2: at least the functions of the last layer, as the layers before it are a
-dominant map (the page on today's attention has the proof).
-"""
+Below, without softmax and positions: the theorem on stacks (:mod:`agattn.geometry.dimension.theorems`), cut
+at as many rows as the values of the layers can copy. The two bounds meet for heads with keys and values of
+their own and H·b = d. With a softmax or positions, if g sets of keys and values have g·b ≥ d, there are no
+latents and, without mask and softmax, a ≥ 2: at least the functions of the last layer, as the layers before
+it are a dominant map (the page on today's attention has the proof)."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ from agattn.checkpoints.published import Published
 from agattn.checkpoints.whole_model import WholeModel, whole_model
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.formulas import reduced
-from agattn.geometry.dimension.stacks import stack
-from agattn.geometry.dimension.theorems import by_theorem
+from agattn.geometry.dimension.theorems import by_theorem, stack
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
 from agattn.sheet.result import Count, Key, Meta, Result, key
 

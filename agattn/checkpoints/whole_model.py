@@ -26,27 +26,26 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
 from agattn.calls import is_number, positive_integer, shown
-from agattn.checkpoints.families import Family, Switch
+from agattn.checkpoints.families import Described, Family, Switch, by_model, described
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import Count, Key, Result, key
+from agattn.sheet.result import Count, Key, Positive, Result, key
 
 
-class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Model(Described, frozen=True):
     """What ``whole_models.toml`` says of models of some types, which explains the words."""
 
-    models: tuple[str, ...]
     activation: str = "silu"
     activation_keys: tuple[str, ...] = ("hidden_act", "hidden_activation", "activation_function")
     neurons: tuple[str, ...] = ("intermediate_size", "n_inner", "ffn_hidden_size")
     neurons_are: int = 0
     perceptron_biases: Switch = Switch("mlp_bias")
-    experts: str = ""
-    shared: str = ""
+    experts: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
     router_bias: bool = False
     place: Literal["before", "after", "both", "post"] = "before"
     norms: int = 2
@@ -57,12 +56,12 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sinks: bool = False
     positions: tuple[str, ...] = ()
     plus: int = 0
-    types: str = ""
+    types: tuple[str, ...] = ()
     embedding_norm: bool = False
     tied: Switch = Switch("tie_word_embeddings")
     unembedding: bool = True
     unembedding_bias: bool = False
-    only_if: dict[str, Any] = {}
+    only_if: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 @cache
@@ -73,24 +72,22 @@ def models() -> Mapping[str, Model]:
     'both'
     """
     text = Path(__file__).with_name("whole_models.toml").read_text(encoding="utf-8")
-    every = dict[str, Model]()
-    for table in tomllib.loads(text).values():
-        for name in ("perceptron_biases", "parallel"):
-            if isinstance(table.get(name), bool):
-                table[name] = {"default": table[name]}
-        if "tied" in table:
-            table["tied"] = {"key": "tie_word_embeddings", "default": table["tied"]}
-        described = msgspec.convert(table, Model)
-        every |= dict.fromkeys(described.models, described)
-    return every
+    return by_model(described(Model, tomllib.loads(text)))
 
 
-class AttentionSizes(NamedTuple):
-    """Layers of attention that are alike: their number, and their sizes."""
+class LayerKind(Result):
+    """Layers of attention that are alike."""
 
-    layers: int
-    kv_heads: int
-    pairs: int
+    layers: Key[Positive, "How many layers of the model are of this kind."]
+    kv_heads: Key[Positive, "The groups of heads that share keys and values."]
+    rotary_pairs: Key[Count, "How many pairs of rows of keys and queries are turned by their positions."]
+
+    def summary(self) -> str:
+        """What tells the kind apart."""
+        return (
+            f"layers: {self.layers}, sets of keys and values: {self.kv_heads},"
+            f" pairs of rows that turn: {self.rotary_pairs}"
+        )
 
 
 class Stored(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +100,7 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     rank: int
     value_rank: int
     layers: int
-    attention: tuple[AttentionSizes, ...]
+    kinds: tuple[LayerKind, ...]
     vocabulary: int
     neurons: int
     activation: str
@@ -116,15 +113,15 @@ class Stored(msgspec.Struct, frozen=True, kw_only=True):
     capped: bool  #: whether scores have a soft cap
     qk_norm: str
     output_gate: bool
-    experts: int = 0
-    shared: int = 0
-    positions: int = 0
-    types: int = 0
+    experts: int
+    shared: int
+    positions: int
+    types: int
 
     @property
     def hybrid(self) -> bool:
         """Whether there are layers that are no attention."""
-        return self.layers > sum(kind.layers for kind in self.attention)
+        return self.layers > sum(kind.layers for kind in self.kinds)
 
     @property
     def final_norm(self) -> bool:
@@ -152,28 +149,24 @@ def stored(
     Args:
         table: the keys of the file.
         family: as which its keys are read.
-        sizes: dim, heads, rank, value_rank, layers and attention.
+        sizes: dim, heads, rank, value_rank, layers and kinds.
     """
     own = str(table.get("model_type"))
     model = models().get(own if own in family.models else family.models[0])
     if model is None or not {"rank", "kv_latent"}.isdisjoint(family.keys):
         return None, (f"a description of whole models of the type {own}",)
-    lacks = list[str]()
+    unread = [name for name, wanted in model.only_if.items() if table.get(name, wanted) != wanted]
+    unread += [name for name in ("clip_qkv", "add_cross_attention", "block_configs") if table.get(name)]
+    lacks = [f"a description of {name} = {shown(table[name])}" for name in unread]
 
-    def size(names: tuple[str, ...], default: int | None = None) -> int:
-        given = [(name, table[name]) for name in names if table.get(name) is not None]
-        if given:
-            return positive_integer(*given[0])
-        if default is None:
+    def size(*names: str, default: int = 0) -> int:
+        for name in names:
+            if table.get(name) is not None:
+                return positive_integer(name, table[name])
+        if names and not default:
             lacks.append(names[0])
-        return default or 0
+        return default
 
-    for name, wanted in model.only_if.items():
-        if (value := table.get(name, wanted)) != wanted:
-            lacks.append(f"a description of {name} = {shown(value)}")
-    for name in ("clip_qkv", "add_cross_attention", "block_configs"):
-        if table.get(name):
-            lacks.append(f"a description of {name} = {shown(table[name])}")
     qk_norm = model.qk_norm if family.qk_norm.of(table) else ""
     if family.qk_norm.of(table) and not qk_norm:
         lacks.append(f"a description of {family.qk_norm.key} = true")
@@ -185,22 +178,22 @@ def stored(
     read = Stored(
         model=model,
         model_type=own,
-        vocabulary=size(("vocab_size",)),
-        neurons=size(model.neurons, model.neurons_are * sizes["dim"] or None),
+        vocabulary=size("vocab_size"),
+        neurons=size(*model.neurons, default=model.neurons_are * sizes["dim"]),
         activation=ACTIVATIONS.get(str(activation), ""),
         gated=family.perceptron == "gated",
         layer_norm=family.norm == "layer",
-        biases="".join(letters for letters, switch in family.biases.items() if switch.of(table)),
+        biases=family.letters(table),
         perceptron_biases=model.perceptron_biases.of(table),
         tied=model.unembedding and model.tied.of(table),
         parallel=model.parallel.of(table),
         capped=is_number(cap) and bool(cap),
         qk_norm=qk_norm,
         output_gate=family.output_gate,
-        experts=size((model.experts,)) if model.experts else 0,
-        shared=size((model.shared,)) if model.shared else 0,
-        positions=size(model.positions) + model.plus if model.positions else 0,
-        types=size((model.types,)) if model.types else 0,
+        experts=size(*model.experts),
+        shared=size(*model.shared),
+        positions=size(*model.positions) + model.plus,
+        types=size(*model.types),
         **sizes,
     )
     return (None, tuple(lacks)) if lacks else (read, ())
@@ -212,8 +205,8 @@ def stored(
 def parameters(m: Stored) -> dict[str, int]:
     """The entries of all arrays, by kind."""
     d, a, b = m.dim, m.rank, m.value_rank
-    layers = sum(kind.layers for kind in m.attention)
-    groups = sum(kind.layers * kind.kv_heads for kind in m.attention)
+    layers = sum(kind.layers for kind in m.kinds)
+    groups = sum(kind.layers * kind.kv_heads for kind in m.kinds)
     matrices, vectors = (3, 2) if m.gated else (2, 1)
     rows = {"q": layers * m.heads * a, "k": groups * a, "v": groups * b, "o": layers * d}
     experts = m.experts or 1
@@ -257,7 +250,7 @@ class Rewrites(Result):
 def rewrites(m: Stored) -> tuple[Rewrites, ...]:
     """The dimensions of orbits of the group, by kind."""
     every = [*_ends(m), *_norms(m), *_perceptrons(m)]
-    every += [part for kind in m.attention for part in _attention(m, kind)]
+    every += [part for kind in m.kinds for part in _attention(m, kind)]
     sums = dict[tuple[str, str], int]()
     for group, on, dimension in every:
         sums[group, on] = sums.get((group, on), 0) + dimension
@@ -275,9 +268,9 @@ def _linear(n: int, columns: int, rows: int) -> int:
     return n * n - (n - min(n, columns)) * (n - min(n, rows))
 
 
-def _attention(m: Stored, kind: AttentionSizes) -> Iterator[Part]:
+def _attention(m: Stored, kind: LayerKind) -> Iterator[Part]:
     """The scores, values and biases of layers of attention."""
-    layers, g, p = kind
+    layers, g, p = kind.layers, kind.kv_heads, kind.rotary_pairs
     a, b, seen = m.rank, m.value_rank, m.dim - m.layer_norm
     free, in_group = a - 2 * p, m.heads // g * seen
     if m.qk_norm:
@@ -316,7 +309,7 @@ def _perceptrons(m: Stored) -> Iterator[Part]:
 
 def _norms(m: Stored) -> Iterator[Part]:
     """Gains and biases of norms, and what a layer norm takes away of what is read and written."""
-    d, layers = m.dim, sum(kind.layers for kind in m.attention)
+    d, layers = m.dim, sum(kind.layers for kind in m.kinds)
     untied = m.model.unembedding and not m.tied
     if m.model.place in ("before", "both") and m.model.gains:
         before = layers + (m.model.norms - 1) * m.layers
@@ -330,7 +323,7 @@ def _norms(m: Stored) -> Iterator[Part]:
         yield "factors of coordinates", "final gain, unembedding", d
         yield "translations", "final bias, unembedding", d * m.norm_biases
     if m.layer_norm:
-        yield "mean direction", "what reads", sum(_reading_rows(m, kind) for kind in m.attention)
+        yield "mean direction", "what reads", sum(_reading_rows(m, kind) for kind in m.kinds)
         if m.final_norm and untied and (m.model.unembedding_bias or not m.norm_biases):
             yield "mean direction", "unembedding", m.vocabulary
         columns = m.heads * m.value_rank + ("o" in m.biases)
@@ -338,14 +331,14 @@ def _norms(m: Stored) -> Iterator[Part]:
         yield "mean direction", "what writes", layers * columns
 
 
-def _reading_rows(m: Stored, kind: AttentionSizes) -> int:
+def _reading_rows(m: Stored, kind: LayerKind) -> int:
     """The rows of blocks whose mean is free: W + w(1/γ)ᵀ adds w Σ β/γ, which a bias takes back.
 
     So it does where there is no β; keys that do not turn may have any constant.
     """
     sizes, free = {"q": m.heads * m.rank, "v": kind.kv_heads * m.value_rank}, not m.norm_biases
     rows = sum(number for letter, number in sizes.items() if free or letter in m.biases)
-    constant = m.rank - 2 * kind.pairs if not (m.model.sinks or m.capped or m.qk_norm) else 0
+    constant = m.rank - 2 * kind.rotary_pairs if not (m.model.sinks or m.capped or m.qk_norm) else 0
     rows += kind.kv_heads * (m.rank if free or "k" in m.biases else constant)
     return kind.layers * (rows + m.neurons * (1 + m.gated) * (free or m.perceptron_biases))
 
@@ -388,8 +381,7 @@ class WholeModel(Result):
     parameters: Key[Mapping[str, Count], "The entries of all arrays in all layers, by kind."]
     redundant: Key[tuple[Rewrites, ...], "What changes no function: the dimensions of orbits, by kind."]
     checked: Key[
-        bool,
-        "Whether small models of this type were checked, and have no more: proved for those sizes.",
+        bool, "Whether small models of this type were checked, and have no more: proved for those sizes."
     ]
     left_out: Key[tuple[str, ...], "What is not counted."]
 
@@ -440,7 +432,7 @@ def whole_model(m: Stored) -> WholeModel:
     124,439,808 parameters, at most 123,093,224 of them count (proved)
     """
     left_out = list[str]()
-    if others := m.layers - sum(kind.layers for kind in m.attention):
+    if others := m.layers - sum(kind.layers for kind in m.kinds):
         left_out.append(
             f"{others} of {m.layers} layers, but for their perceptrons with the norms of these; nor the basis"
             " of the residual stream, which all layers share"

@@ -7,7 +7,7 @@ The tasks compute exact ranks at special points over ℤ: a point with another r
 >>> from agattn.verification.verify import verify
 >>> network = DeepNetwork((3, 3, 2), (3, 3), t=3)
 >>> for verdict in verify(network, [claim.id for claim in CLAIMS[:5]], "native").verdicts:
-...     print(verdict.claim, verdict.status, verdict.known, verdict.short)
+...     print(verdict.claim, verdict.status, verdict.strength, verdict.short)
 agattn.deep-zeros confirmed proved in part kinds: 12, zero: 4
 agattn.deep-not-closed confirmed proved not closed
 agattn.deep-boundary confirmed proved 21
@@ -53,7 +53,7 @@ from agattn.claims.claim import (
 )
 from agattn.claims.network_dimension import NO_RANKS
 from agattn.evidence import weakest
-from agattn.geometry.closedness.limits import (
+from agattn.geometry.closedness.question import (
     LimitMap,
     LimitSet,
     ZeroKind,
@@ -65,16 +65,16 @@ from agattn.geometry.closedness.limits import (
 from agattn.geometry.dimension.contact import MOST_PARAMETERS, ContactSpectrum, contact_spectrum
 from agattn.geometry.dimension.formulas import network_bound, seen_scores
 from agattn.geometry.dimension.jacobian import jacobian, jacobian_rows
-from agattn.geometry.identifiability.softmax import (
+from agattn.geometry.identifiability.virtual_weights import (
     MOST_COLUMNS,
     PREPRINT,
     Seen,
+    is_covered,
     least_order,
     seen_at_random_weights,
-    seen_behind_each,
+    virtual_jacobian,
 )
-from agattn.geometry.identifiability.softmax import MOST_LAYERS as MOST_IN_JETS
-from agattn.geometry.identifiability.virtual_weights import is_covered, virtual_jacobian
+from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS as MOST_IN_JETS
 from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
 from agattn.limits import by_default
 from agattn.systems.network_tasks import DIMENSION
@@ -374,14 +374,14 @@ SEEN = Task(
     "seen-in-virtual-weights",
     "the differential of a jet in (M, L)",
     DeepNetwork,
-    native=seen_at_random_weights,
+    native=lambda network: seen_at_random_weights(network)[0],
     infeasible=_too_wide,
 )
 SEEN_BEHIND = Task(
     "seen-behind-collapse",
     "the differential where a layer collapses",
     DeepNetwork,
-    native=seen_behind_each,
+    native=lambda network: seen_at_random_weights(network, range(1, network.depth + 1)),
     infeasible=_too_wide,
 )
 

@@ -19,7 +19,7 @@ from agattn.claims.claim import (
 )
 from agattn.errors import DisagreementError, UndecidedError
 from agattn.evidence import Evidence, weakest
-from agattn.geometry.critical_points.ed_degree import (
+from agattn.geometry.critical_points.counts import (
     BOMBIERI_WEYL,
     GENERAL_DATA,
     MAX_OUT,

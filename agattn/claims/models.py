@@ -7,7 +7,7 @@ meets the bound proves the dimension.
 >>> from agattn import Network, Perceptron
 >>> from agattn.verification.verify import verify
 >>> for verdict in verify(Network([Perceptron([3, 1], degree=2)], dim=2), (), "native").verdicts:
-...     print(f"{verdict.claim}: {verdict.status} ({verdict.known}), {verdict.short}")
+...     print(f"{verdict.claim}: {verdict.status} ({verdict.strength}), {verdict.short}")
 agattn.model-dimension: confirmed (proved), 3
 agattn.model-symmetries: confirmed (proved in part), 3
 
@@ -19,7 +19,7 @@ docs/networks/todays-attention-proofs.md has the proofs.
 >>> layer = Attention(3, 2, heads=3, kv_heads=1, value_rank=2)
 >>> for d in (5, 3):
 ...     [verdict] = verify(Network([layer], d, 2), ["agattn.grouped-dimension"], "native").verdicts
-...     print(verdict.status, verdict.known, verdict.short)
+...     print(verdict.status, verdict.strength, verdict.short)
 confirmed proved 51
 inapplicable proved 31
 """

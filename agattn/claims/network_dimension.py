@@ -33,7 +33,7 @@ from agattn.claims.claim import (
 from agattn.geometry.dimension import dimension as room
 from agattn.geometry.dimension import formulas
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.identifiability.softmax import PREPRINT
+from agattn.geometry.identifiability.virtual_weights import PREPRINT
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Lines
 from agattn.sheet.result import Key, Result, key

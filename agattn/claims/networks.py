@@ -22,7 +22,7 @@ The proofs about limits of several heads are in docs/networks/several-heads-proo
 >>> for dims, ranks in (((3, 1), (1,)), ((3, 1), (2,))):
 ...     network = DeepNetwork(dims, ranks, t=2, heads=2)
 ...     [verdict] = verify(network, ["agattn.heads-not-closed"], "native").verdicts
-...     print(verdict.status, verdict.known, verdict.short)
+...     print(verdict.status, verdict.strength, verdict.short)
 confirmed proved not closed
 inapplicable proved closed
 """

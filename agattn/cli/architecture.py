@@ -14,7 +14,6 @@ from agattn.architectures.composition import check_depth
 from agattn.architectures.jet import Jet
 from agattn.architectures.model_file import read_model
 from agattn.calls import positive_integer
-from agattn.checkpoints.published import from_config
 from agattn.cli.kinds import InputFile
 from agattn.errors import InputError
 from agattn.files import parsed, read_text
@@ -66,7 +65,7 @@ _LAYER = {
     "a": _Described("-a --attn-dim", "A", whole_number, "Attention dimension a of the layer.  [default: d]"),
 }
 _TOKENS = {
-    "t": _Described("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]"),
+    "t": _Described("-t --tokens", "T", whole_number, "Number of tokens t.  [default: 2, for a network 3]")
 }
 _NETWORK = {
     "dims": _Described("--dims", "D0,...,DL", whole_numbers, "Widths d_0, ..., d_l of a network."),
@@ -96,7 +95,7 @@ _JET = {
         "N",
         whole_number,
         "The jet of order N of the network or model, at the zero input: a polynomial model.",
-    ),
+    )
 }
 _ALL = {**_LAYER, **_TOKENS, **_NETWORK, **_CONFIG, **_JET}
 #: Help that is otherwise where only layers are meant, and where heads are also those of a checkpoint.
@@ -106,7 +105,7 @@ _OF_CHECKPOINTS = {"heads": "Heads per layer, or H1,...,HL.  [default: config.js
 #: The lines of the help about an architecture, by the parameters that each is about.
 HELP: Mapping[tuple[str, ...], tuple[str, str]] = {
     ("words",): ("ARCH", "Sizes 3 2 2; model.toml, maps.py:NAME or config.json"),
-    ("d", "d_out", "a"): ("-d D -o D' -a A", "The sizes of a layer by name  [default of A: D]"),
+    ("d", "d_out", "a"): ("-d D -o D' -a A", "Input and output width, rank of KᵀQ  [default of A: D]"),
     ("t",): ("-t T", "Number of tokens  [default: 2, of a network 3]"),
     ("dims", "ranks"): ("--dims, --ranks", "Of a network: D0,...,DL and A1,...,AL"),
     ("heads",): ("--heads H", "Heads in every layer, or H1,...,HL  [default: 1]"),
@@ -190,6 +189,8 @@ class Architectures(NamedTuple):
                     raise click.UsageError(f"--{option} is for a configuration; leave --{option} out")
             described: Any = _model(name)
         else:
+            from agattn.checkpoints.published import from_config
+
             described = from_config(name, **configured(own))
             if not (self.published and own.get("jet") is None):
                 described = as_attention(described.network)
@@ -333,10 +334,8 @@ def _jet(architecture: Any, order: Any) -> Jet:
 
 def configured(options: Mapping[str, Any]) -> dict[str, Any]:
     """``--family`` and ``--ignore``, as :func:`agattn.from_config` takes them."""
-    return {
-        "family": options.get("family"),
-        "ignore": tuple(filter(None, (options.get("ignore") or "").split(","))),
-    }
+    ignored = (options.get("ignore") or "").split(",")
+    return {"family": options.get("family"), "ignore": tuple(filter(None, ignored))}
 
 
 def _model(name: str) -> Architecture:

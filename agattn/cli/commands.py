@@ -35,7 +35,7 @@ def _is_unnamed(given: Mapping[str, object]) -> bool:
 
 _ONE_LAYER = Architectures(networks=False)
 _OF_TASKS = "agattn.cli.engines:asked_of_tasks"
-_OF_WORK = "agattn.cli.jobs:work_of"
+_OF_WORK = "agattn.cli.experiments:work_of"
 #: What a shell has of each command.
 SHELL: Mapping[str, Shell] = {
     "verify": Shell(

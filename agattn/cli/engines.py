@@ -130,10 +130,8 @@ def emit(
     for path, ending in output or (Output(STDOUT, ""),):
         program = engine_for(path, engine, ending.replace(".json", ""))
         script = emit_task(architecture, task, program.name, machine=machine, **asked)
-        if as_json and not output:
-            print_json(script.as_json())
-            return
-        write_file(path, as_text(script.as_json()) if ending == ".json" else script)
+        if output or not as_json:
+            write_file(path, as_text(script.as_json()) if ending == ".json" else script)
         if path != STDOUT and ending != ".json":
             by_hand = _how_to_run(program, path)
             say_on_stderr(f"run it with: {shlex.join(['agattn', 'run', str(path)])}, or {by_hand}")
@@ -176,16 +174,8 @@ def run(
         return
     program = engine_for(None, engine)
     folder = next(iter(chosen(output, "")), None)
-    done = run_task(
-        architecture,
-        task,
-        program.name,
-        timeout=timeout,
-        memory=memory,
-        keep=folder,
-        progress=progress,
-        **_read(task, architecture, asked),
-    )
+    asked = _read(task, architecture, asked) | {"timeout": timeout, "memory": memory}
+    done = run_task(architecture, task, program.name, keep=folder, progress=progress, **asked)
     if folder is not None:
         write_file(folder / f"{done.task}-{program.name}.json", as_text(done.as_json()), tell=False)
     show_result(done, as_json, output, str(done))
@@ -214,7 +204,7 @@ def read(
     Args:
         max_degree: up to which degree ideals are compared; by default that of the generators.
     """
-    from agattn.verification.reading import read as read_answer
+    from agattn.verification.ideal import read as read_answer
 
     asked = architecture if architecture is not None else _architecture_of(file)
     return read_answer(file, asked, max_degree=max_degree, seed=seed, force=force, progress=progress)

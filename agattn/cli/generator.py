@@ -156,7 +156,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "names": Option(
         metavar="K=NAME,...",
-        help="Names of the tensors of K, Q, V if no layout has them: K=h.{layer}.k,...; O=NAME is not read.",
+        help="Names of the tensors of K, Q, V if no layout has them: K=h.{layer}.k,...; O=NAME is ignored.",
     ),
     "functions": Option(metavar="TEXT"),
     "radius": Option(metavar="R"),
@@ -303,7 +303,7 @@ def _of_outputs(function: Callable[..., Any]) -> Iterator[click.Parameter]:
             type=Choice(*kind.formats),
             is_eager=True,
             metavar="FORMAT",
-            help=f"Format of PATH -, which is stdout ({', '.join(kind.formats)}).",
+            help=f"Print on stdout in this format ({', '.join(filter(None, kind.formats))}).",
         )
 
 

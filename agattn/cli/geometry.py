@@ -5,33 +5,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from agattn.architectures import SingleLayer, as_layer
 from agattn.calls import positive_integer
 from agattn.checkpoints.checkpoints import read_weights
-from agattn.checkpoints.coefficients import of_files
 from agattn.checkpoints.weight_files import WeightFile
-from agattn.cli.architecture import configured, whole_number, whole_numbers
+from agattn.cli.architecture import whole_number, whole_numbers
 from agattn.cli.generator import Input, Option, Reply, Writes
 from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, EngineName, InputFile, Outputs, chosen, leave_out
 from agattn.cli.output import console, print_json, say_on_stderr, write_file
-from agattn.cli.weights import read_tensor
+from agattn.cli.weights import counts, read_tensor
 from agattn.engines.catalogue import able, engine_named
-from agattn.engines.locate import candidates, locate
 from agattn.errors import InputError
-from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.trained import critical_points_near
-from agattn.geometry.dimension.contact import contact_spectrum
 from agattn.geometry.ideal.export import ENDINGS, export
-from agattn.geometry.ideal.invariants import compare, last_degree
-from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
 from agattn.limits import Limits, limited, log
-from agattn.reports.drawing import Drawable
 from agattn.sheet.terminal import print_folded, show
-from agattn.verification.strata_table import strata_table
+
+if TYPE_CHECKING:
+    from agattn.reports.drawing import Drawable
 
 
 def identifiability(
@@ -76,6 +70,8 @@ def strata(
     Args:
         output: write the table, or draw the closure order, which needs matplotlib.
     """
+    from agattn.verification.strata_table import strata_table
+
     table = strata_table(architecture, force=force)
     for picture in chosen(output, *DRAWINGS):
         from agattn.reports.hasse import HasseDiagram  # and networkx
@@ -116,14 +112,13 @@ def critical_points(
         output: write the result, or for d = 2 and d' = 1 draw the loss and its critical points on the surface
             of figure 1.
     """
+    from agattn.geometry.critical_points.real_points import critical_points_near
     from agattn.verification.critical_points import critical_points
 
-    how: dict[str, Any] = {
-        "metric": metric or "generic",
-        "data": read_data(data, metric, samples),
-        "samples": samples,
-    }
+    arrays = read_data(data, metric, samples)
+    how: dict[str, Any] = {"metric": metric or "generic", "data": arrays, "samples": samples}
     if weights is None:
+        from agattn.geometry.critical_points.loss import loss
         from agattn.reports.loss import LossFigure
 
         _draw(output, given["seed"], lambda: LossFigure(loss(architecture, **how)))
@@ -137,12 +132,7 @@ def critical_points(
     return Reply(near, str(near))
 
 
-def spectrum(
-    architecture: Any,
-    *,
-    output: Annotated[Outputs, Writes(DRAWINGS)] = (),
-    **given: Any,
-) -> Any:
+def spectrum(architecture: Any, *, output: Annotated[Outputs, Writes(DRAWINGS)] = (), **given: Any) -> Any:
     """Find how fast the singular values of the Jacobian of a network fall as all scores get small.
 
     Keys and queries are multiplied by s. Then the Jacobian is a matrix of power series in s, and the contact
@@ -152,9 +142,10 @@ def spectrum(
         output: write the result, or draw the singular values for s = 1/2, 1/4, ..., in the digits of
             --digits, or 120, and in float64.
     """
-    known = contact_spectrum(architecture, **given)
+    from agattn.geometry.dimension.contact import contact_spectrum
     from agattn.reports.spectrum import bands
 
+    known = contact_spectrum(architecture, **given)
     _draw(output, given["seed"], lambda: bands(known, given["digits"] or 120))
     return known
 
@@ -199,7 +190,7 @@ def rlct(
     names: str | None = None,
     progress: Any,
 ) -> Any:
-    """Compute learning coefficients λ and multiplicities m (real log canonical thresholds), exactly.
+    """Compute learning coefficients λ (real log canonical thresholds) and their m: exactly, or in bounds.
 
     For a layer: at all kinds of weights, which are the strata (r_V, r_A, r) times the ranks of K and Q, and
     for each function the least λ over all weights that compute this function. For weights in FILE (.npz,
@@ -214,45 +205,27 @@ def rlct(
         softmax: take a softmax head in place of a lightning head.
         curve: with FILE: λ at every tolerance.
     """
-    from agattn.checkpoints.coefficients import rlct
+    from agattn.checkpoints.coefficients import of_files, rlct
+    from agattn.geometry.learning_coefficients.brackets import CoefficientBounds
 
     of_checkpoints = ("kv_heads", "match", "names")
     if architecture is not None and (files or not isinstance(architecture, SingleLayer)):
         leave_out("is for one layer", "softmax", "curve")
         leave_out("is for heads, one by one", "tolerance", *of_checkpoints)
-        return _bounds(architecture, files)
+        network = architecture.as_network() or architecture
+        if not files:
+            *letters, last = network.shapes
+            raise InputError(f"give a FILE with weights {', '.join(letters)} and {last} of {network}")
+        bounds: Any = rlct(network, WeightFile(files))
+        return CoefficientBounds(architecture, bounds)
     if architecture is not None:
         leave_out("is for weights in FILE", "tolerance", "curve", *of_checkpoints)
         return rlct(architecture, softmax=softmax)
     leave_out("describes a layer, and FILE has its own sizes", "d", "d_out", "a")
-    leave_out("describes a network; give --dims and --ranks as well", "skip", "normalization")
-    given = click.get_current_context().params
-    heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
-    t = positive_integer("t", whole_number(given.get("t") or "2"))
-    return of_files(
-        files,
-        t=t,
-        softmax=softmax,
-        tolerance=tolerance,
-        curve=curve,
-        heads=heads,
-        kv_heads=kv_heads,
-        match=match,
-        names=names,
-        **configured(given),
-    )
-
-
-def _bounds(architecture: Any, files: tuple[Path, ...]) -> Any:
-    """Both bounds on λ at the weights of a network or a model in files."""
-    from agattn.checkpoints.coefficients import rlct
-
-    network = architecture.as_network() or architecture
-    if not files:
-        *names, last = network.shapes
-        raise InputError(f"give a FILE with weights {', '.join(names)} and {last} of {network}")
-    bounds: Any = rlct(network, WeightFile(files))
-    return CoefficientBounds(architecture, bounds)
+    leave_out("describes a network, and there are no --dims and --ranks", "skip", "normalization")
+    which = {"kv_heads": kv_heads, "match": match, "names": names, **counts()}
+    t = positive_integer("t", whole_number(click.get_current_context().params.get("t") or "2"))
+    return of_files(files, t=t, softmax=softmax, tolerance=tolerance, curve=curve, **which)
 
 
 def ideal(
@@ -285,12 +258,11 @@ def ideal(
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
             d = 3 give --max-degree 8.
         coefficients: with --invariants: which families vanish at y, the compact coefficients in FILE.
-        stratum: equations of the closure of a stratum of one layer: rk V, rk A, rk [V; Aᵀ], as in agattn
-            strata.
+        stratum: equations of the closure of a stratum (rk V, rk A, rk [V; Aᵀ]) of one layer.
     """
     from agattn.verification.ideal import ideal
 
-    layer = as_layer(architecture)
+    layer: Any = as_layer(architecture)
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
         leave_out(reason, "complete", "invariants", "stratum")
@@ -311,8 +283,17 @@ def ideal(
     native = {name: value for name, value in given.items() if name not in ("characteristic", "timeout")}
     kind = None if stratum is None else whole_numbers(stratum)
     equations: Any = ideal(architecture, max_degree, stratum=kind, **native)
-    texts = _exported(equations, output, given["characteristic"])
-    compared = _compared(equations, layer, max_degree, coefficients, given) if invariants else None
+    _ = equations.generators  # computed here, while progress is shown
+    if output:
+        log.info("writing out all equations")
+    texts = {path: export(equations, ENDINGS[ending], given["characteristic"]) for path, ending in output}
+    compared = None
+    if invariants:
+        log.info("building the named invariants")
+        from agattn.geometry.ideal.invariants import compare, last_degree
+
+        y = None if coefficients is None else read_tensor(coefficients)
+        compared = compare(equations, last_degree(layer, max_degree), y)
     whole = _completeness(equations, engine, given) if complete else None
     if layer is not None and stratum is None:
         from agattn.engines.elimination import examined  # and all tasks
@@ -338,26 +319,10 @@ def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
             leave_out(f"is for {engines}-O; native results hold over QQ", "characteristic")
 
 
-def _exported(equations: Any, outputs: Outputs, characteristic: int) -> dict[Path, str]:
-    """All equations as the texts that are to be written, by their paths."""
-    _ = equations.generators  # computed here, while progress is shown
-    if outputs:
-        log.info("writing out all equations")
-    return {path: export(equations, ENDINGS[ending], characteristic) for path, ending in outputs}
-
-
-def _compared(
-    equations: Any, layer: Any, max_degree: int, coefficients: Path | None, given: dict[str, Any]
-) -> Any:
-    """What the named families of equations span, and which of them vanish at coefficients in a file."""
-    log.info("building the named invariants")
-    y = None if coefficients is None else read_tensor(coefficients)
-    return compare(equations, last_degree(layer, max_degree), y)
-
-
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
     from agattn.engines.elimination import by_theorem, check_generators  # and all tasks
+    from agattn.engines.locate import candidates, locate
 
     memory = given["memory"]
     held = {name: given[name] for name in ("timeout", "force", "workers")}

@@ -13,7 +13,6 @@ from click.core import ParameterSource
 
 from agattn.cli.ending import STDIN
 from agattn.engines.catalogue import engine_name
-from agattn.engines.process import work_folder
 from agattn.errors import InputError
 from agattn.evidence import ENGINES
 from agattn.files import can_be_replaced, check_file
@@ -76,7 +75,7 @@ class Real(click.FloatRange):
         return number
 
 
-class Choice(click.Choice[str]):
+class Choice(click.Choice):  # type: ignore[type-arg]  # click 8.1 takes no type here
     """One of some words, in any case."""
 
     def __init__(self, *words: str) -> None:
@@ -132,6 +131,8 @@ class InputFile(click.Path):
             raise InputError("standard input has more than 256 MiB, the limit for it; give a file")
         if not data:
             raise InputError("nothing came on standard input, which - stands for")
+        from agattn.engines.process import work_folder
+
         path = ctx.with_resource(work_folder()) / f"{STDIN}{_ending(data)}"
         path.write_bytes(data)
         return path
@@ -187,7 +188,7 @@ class OutputPath(click.Path):
         >>> OutputPath(".json", ".csv", folder=True).listed
         'ends in .json or .csv, or is a folder'
         """
-        *others, last = self.endings or ("",)
+        *others, last = tuple(filter(None, self.endings)) or ("",)
         files = f"ends in {', '.join(others)} or {last}" if others else f"ends in {last}"
         return ", or ".join(filter(None, [files * bool(self.endings), "is a folder" * self.folder]))
 

@@ -56,9 +56,14 @@ def _former(option: str, context: click.Context, typed: Sequence[str]) -> str:
     if option in ("--model", "--config") and "words" in own:
         said, words = "the file stands alone", [name, *before, *after, *(value or ["FILE"])]
     elif option == "--certificate" and name in ("verify", "rlct"):
-        claim = [] if name == "verify" else ["--claim", "agattn.learning-coefficient"]
-        said = "agattn certificate writes it"
-        words = ["certificate", *before, *after, *claim, "-O", *(value or ["FILE.json"])]
+        rest = [*before, *after, *["--claim", "agattn.learning-coefficient"] * (name == "rlct")]
+        kept = [w for w, last in zip(rest, ["", *rest], strict=False) if "--engine" not in (w[:8], last)]
+        said, words = "agattn certificate writes it", ["certificate", *kept, "-O", *(value or ["FILE.json"])]
+    elif option == "--method" and name == "ideal":
+        said, words = "--engine names it", [name, *before, "--engine", *(value or ["native"]), *after]
+    elif option in ("--metric", "--target") and name == "figure":
+        said = "agattn critical-points has it, and draws this figure"
+        words = ["critical-points", "2", "1", option, *(value or ["VALUE"]), "-O", "loss.html"]
     elif option in _WRITES and "output" in own:
         said, words = "-O says where to write", [name, *before, "-O", *(value or ["PATH"]), *after]
     else:

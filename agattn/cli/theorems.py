@@ -53,7 +53,7 @@ def _page(report: Any) -> str:
     """The report as Markdown."""
     lines = [f"# {report.layer}", "", "| claim | verdict | evidence | why |", "| --- | --- | --- | --- |"]
     for v in report.verdicts:
-        lines.append(f"| {v.claim} | {v.status} | {v.known} | {v.witness.replace('|', chr(92) + '|')} |")
+        lines.append(f"| {v.claim} | {v.status} | {v.strength} | {v.witness.replace('|', chr(92) + '|')} |")
     lines += ["", *(f"{v.claim}: checked {v.scope}.\n" for v in report.verdicts if v.scope)]
     lines += ["Scripts and transcripts of the engines lie beside this file."]
     lines += [f"- {run.problem.task}, {run.installation}: `{run.script_sha256}`" for run in report.runs]

@@ -22,11 +22,8 @@ from agattn.cli.generator import OPTIONS, Input, Option, Reply, Writes
 from agattn.cli.kinds import DRAWINGS, FIGURES, STDOUT, Choice, InputFile, Outputs, Whole, chosen, leave_out
 from agattn.cli.output import as_text, say_on_stderr, show_result, write_file
 from agattn.errors import InputError
-from agattn.geometry.identifiability.network_fibers import network_fiber
 from agattn.geometry.identifiability.weights import weights
 from agattn.limits import limited
-from agattn.reports.drawing import save
-from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
 from agattn.sheet.terminal import print_folded
 
 Files = Annotated[
@@ -78,9 +75,8 @@ def classify(
     """
     from agattn.checkpoints.head_geometry import classify
 
-    table = classify(
-        list(files), tolerance=tolerance, ignore=configured({"ignore": ignore})["ignore"], **given
-    )
+    ignored = configured({"ignore": ignore})["ignore"]
+    table = classify(list(files), tolerance=tolerance, ignore=ignored, **given)
     document = table.as_json()
     rows = document["heads"]
     lines = "".join(json.dumps(line.as_json()) + "\n" for line in table.heads)
@@ -89,6 +85,9 @@ def classify(
         if ending in texts:
             write_file(path, texts[ending])
         else:
+            from agattn.reports.drawing import save
+            from agattn.reports.study_figures import draw_stable_ranks, page_of_stable_ranks
+
             save(page_of_stable_ranks(rows) if ending == ".html" else draw_stable_ranks(rows), path)
             say_on_stderr(f"wrote {path}")
     return table if as_json or not output else 0
@@ -138,6 +137,8 @@ def fiber(
     """
     if architecture is not None:
         leave_out("is for one head", "a", "layer", "head", "kv_heads", "match", "names", "tolerance")
+        from agattn.geometry.identifiability.network_fibers import network_fiber
+
         with limited(seed=seed):
             whole: Any = network_fiber(architecture, WeightFile(files))
             answer: Any = None if other is None else whole.compare(WeightFile([other]))
@@ -148,11 +149,10 @@ def fiber(
         which = {
             "layer": layer,
             "head": head,
-            "shared": kv_heads,
-            "parts": match,
+            "kv_heads": kv_heads,
+            "match": match,
             "names": names,
-            **_counts(),
-        }
+        } | counts()
         answer, result = _fiber_of_head(files, other, a, which, tolerance)
     show_result(result, as_json, output)
     if answer is not None and not as_json and STDOUT not in [path for path, _ in output]:
@@ -160,7 +160,7 @@ def fiber(
     return 0
 
 
-def _counts() -> dict[str, Any]:
+def counts() -> dict[str, Any]:
     """How many heads a checkpoint has, and how its configuration is read, as given."""
     given = click.get_current_context().params
     heads = None if given["heads"] is None else positive_integer("heads", whole_number(given["heads"]))
@@ -240,7 +240,7 @@ def equivalent(
             return _same_model(_models(first, second), layer, output)
     if symmetries := chosen(output, ".safetensors"):
         raise InputError(f"{symmetries[0]} holds the symmetry of two whole checkpoints; leave it out")
-    how = {"heads": heads, "shared": kv_heads, "parts": match, "names": names}
+    how = {"heads": heads, "kv_heads": kv_heads, "match": match, "names": names}
     how |= configured({"family": family, "ignore": ignore})
     refused: InputError | None = None
     if whole and not any(how.values()):
@@ -302,12 +302,7 @@ def _same_model(
     return Reply(answer, status=answer.status)
 
 
-def identify(
-    file: Annotated[Path, Input],
-    layer: Any,
-    *,
-    tolerance: float = 1e-8,
-) -> Any:
+def identify(file: Annotated[Path, Input], layer: Any, *, tolerance: float = 1e-8) -> Any:
     """Recover (A, V) from a coefficient tensor, or say why no weights have this tensor and give the nearest.
 
     FILE is .npy, .npz, .safetensors or .json with one array, such as [5, 22, 21, 10, 34, 28]: the N compact
@@ -331,7 +326,7 @@ def canonical(
     workers: int | None = None,
     output: Annotated[Outputs, Writes((".safetensors", ""), folder=True, default="", required=True)] = (),
 ) -> Any:
-    """Write the checkpoint in FILE in its canonical form: the same function, and the same file of all copies.
+    """Write the checkpoint in FILE in its canonical form: the same function, and one file for all its copies.
 
     FILE is the folder of a model (config.json and .safetensors), or its one file. Values, scores without
     positions, pairs of rotary rows, gains of normalized queries and keys, neurons, and the orders of groups,
@@ -364,9 +359,9 @@ def convert(
 ) -> Any:
     """Find the nearest checkpoint with fewer keys and values, and the proof that none is nearer.
 
-    FILE is the folder of a model (config.json and .safetensors). For each layer the error is the bound that
-    it attains with these groups, in a norm that takes tokens as independent; beside it stand the errors of
-    averaging, and of averaging after Procrustes alignment. Nothing is claimed of the loss of the model.
+    FILE is the folder of a model (config.json and .safetensors). For each layer the table has the error,
+    which equals a lower bound for these groups in a norm that takes tokens as independent, and the errors of
+    averages, without and with Procrustes alignment (a rotation). Nothing is claimed of the loss of the model.
 
     Args:
         output: write the checkpoint, as its family stores it.

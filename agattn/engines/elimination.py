@@ -376,10 +376,8 @@ def by_theorem(ideal: Ideal) -> Completeness | None:
 
 def _no_others_to(degree: int, ideal: Ideal) -> bool:
     """Whether no minimal generators are missing up to a degree, which is proved natively degree by degree."""
-    empty = takewhile(
-        lambda piece: not piece.minimal_generators and piece.evidence is Evidence.PROVED,
-        _further_pieces(ideal, degree),
-    )
+    pieces = _further_pieces(ideal, degree)
+    empty = takewhile(lambda n: not n.minimal_generators and n.evidence is Evidence.PROVED, pieces)
     return sum(1 for _ in empty) >= degree - ideal.max_degree
 
 
@@ -468,18 +466,12 @@ def _ask(
     questions: Sequence[str],
     element: Polynomial | None = None,
 ) -> list[int]:
-    engine = installation.engine
-    problem = Problem(
-        COMPLETE_IDEAL,
-        ideal.layer,
-        tuple(Printed(name, name) for name in questions),
-        data={
-            "max_degree": ideal.max_degree,
-            "hilbert_function": tuple(map(ideal.hilbert_function, range(ideal.max_degree + 1))),
-            **({} if element is None else {"element": engine.written(element)}),
-        },
-        characteristic=characteristic,
-    )
+    engine, values = installation.engine, map(ideal.hilbert_function, range(ideal.max_degree + 1))
+    data = {"max_degree": ideal.max_degree, "hilbert_function": tuple(values)}
+    if element is not None:
+        data["element"] = engine.written(element)
+    printed = tuple(Printed(name, name) for name in questions)
+    problem = Problem(COMPLETE_IDEAL, ideal.layer, printed, data=data, characteristic=characteristic)
     text = ask_of(export(ideal, engine.name, characteristic), problem, engine)
     answer = run(problem, installation, script=text).answer
     return [answer.integers[question] for question in questions]

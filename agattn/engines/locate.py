@@ -215,15 +215,8 @@ def examine() -> Doctor:
 
 def _examined(engine: Engine) -> Examined:
     try:
-        installation = locate(engine)
+        there = locate(engine)
     except EngineNotFoundError as error:
         return Examined(engine.name, None, None, False, str(error))
-    problem = installation.problem()
-    return Examined(
-        engine.name,
-        installation.version,
-        str(installation.path),
-        problem is None,
-        problem,
-        installation.found,
-    )
+    problem = there.problem()
+    return Examined(engine.name, there.version, str(there.path), problem is None, problem, there.found)

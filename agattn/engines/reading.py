@@ -31,8 +31,8 @@ from agattn.systems.problem import Problem
 #: More terms would fill the memory, more brackets in brackets the stack.
 _MAX_TERMS = 200_000
 _MAX_DEPTH = 100
-_MAX_EXPONENT = 9999
-_MAX_DIGITS = 4000
+_MAX_EXPONENT = 9999  # no equation comes near; a longer exponent is two that ran together
+_MAX_DIGITS = 4000  # Python refuses to read longer integers by default
 
 _INDICES = r"\(\s*\d+(?:\s*,\s*\d+)*\s*\)"
 _TOKEN = re.compile(

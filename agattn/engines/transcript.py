@@ -51,12 +51,8 @@ def read(text: str, problem: Problem) -> Answer:
         raise TranscriptError(f"the data block has {len(body)} lines but ends with {end[:80]!r}")
     if fields[2:] != [str(checksum(body))]:
         raise TranscriptError("the data block was damaged: its checksum is not that of its lines")
-    items = iter(body)
-    rings = {
-        result.name: PolynomialRing(result.ring.variables, problem.characteristic)
-        for result in problem.results
-        if result.ring is not None
-    }
+    items, p = iter(body), problem.characteristic
+    rings = {r.name: PolynomialRing(r.ring.variables, p) for r in problem.results if r.ring is not None}
     values: dict[str, Any] = {}
     for line in items:
         word, name, number = _fields(line, 3)

@@ -254,11 +254,7 @@ def pretty(polynomial: str) -> str:
 
 
 def compute_figure_1(
-    layer: SingleLayer,
-    slice_: Slice | None = None,
-    *,
-    engine: str = "auto",
-    radius: int = 1,
+    layer: SingleLayer, slice_: Slice | None = None, *, engine: str = "auto", radius: int = 1
 ) -> Figure1:
     """Compute a surface in a slice of M̄ and decide which of its singular points are in M.
 

@@ -73,8 +73,7 @@ class Entry:
     @property
     def result(self) -> dict[str, Any]:
         """What came out; nothing where there was an error."""
-        result: dict[str, Any] = self.line.get("result", {})
-        return result
+        return self.line.get("result", {})
 
     @property
     def claims(self) -> dict[str, dict[str, Any]]:
@@ -109,8 +108,7 @@ def study_report(
     subject = " and ".join(_count(len(those), kind) for kind, those in kinds.items())
     seeds = _values({"seed": line["job"]["seed"]} for line in lines if "seed" in line["job"])
     versions = _values(line["versions"] for line in lines)
-    if "code" in versions:
-        versions = {"fingerprint of the code" if key == "code" else key: versions[key] for key in versions}
+    versions = {"fingerprint of the code" if key == "code" else key: versions[key] for key in versions}
     made_by: dict[str, Cell] = {"command": Code(command or "agattn report --study FILE -O DIR")}
     failures = [(entry, entry.line["error"]) for entry in entries if "error" in entry.line]
     text = "".join(written(line) + "\n" for line in lines)

@@ -45,9 +45,8 @@ def table_html(table: Table) -> str:
 
 
 def _cells(tag: str, attributes: str, cells: Iterable[Cell]) -> Markup:
-    return Markup().join(
-        Markup(f"<{tag}{attributes}{_LEFT}>{{}}</{tag}>").format(cell_html(cell)) for cell in cells
-    )
+    element = Markup(f"<{tag}{attributes}{_LEFT}>{{}}</{tag}>")
+    return Markup().join(element.format(cell_html(cell)) for cell in cells)
 
 
 def cell_html(cell: Cell) -> Markup:

@@ -103,6 +103,8 @@ def foldable(formula: str) -> str:
 
     >>> foldable(mathml("a = (b + c), " * 6)).count("<math ")
     12
+    >>> foldable(mathml("|a + b|, " * 12)).count("<math ")
+    12
     """
     opening, _, rest = formula.partition("><mrow>")
     if not rest:

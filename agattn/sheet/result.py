@@ -73,9 +73,7 @@ from msgspec import NODEFAULT, UNSET, Meta, Struct, StructMeta, UnsetType, field
 
 from agattn.errors import InputError, needs, printable
 from agattn.sheet.data import Cell, Sheet, Table, Wide, Word, array_cell, plain_cell
-from agattn.sheet.html import html
-from agattn.sheet.latex import latex
-from agattn.sheet.table_files import booktabs, comma_separated, tables_on_screen
+from agattn.sheet.latex import booktabs, comma_separated, latex, tables_on_screen
 
 __all__ = [
     "ENTRIES", "EXACTNESS", "FINITE", "PROVED_OR_MODULAR", "SCALAR", "UNSET", "ByKey", "Count", "Described",
@@ -258,12 +256,9 @@ class Described:
         kind: Any = cls
         check(kind, data)
         values = {entry.attribute: _value(data.get(entry.name, UNSET), entry.kind) for entry in keys(kind)}
-        given = {
-            name: values.pop(name, UNSET)
-            for name, default in _arguments(cls).items()
-            if name in values or default is NODEFAULT
-        }
-        made: Self = _read(kind)(**given)
+        arguments = _arguments(cls).items()
+        due = [name for name, default in arguments if name in values or default is NODEFAULT]
+        made: Self = _read(kind)(**{name: values.pop(name, UNSET) for name in due})
         vars(made).update(values, _document=dict(data))
         return made
 
@@ -277,6 +272,8 @@ class Described:
         return [name for name in super().__dir__() if name not in _HIDDEN and name[0] != "_"]
 
     def _repr_html_(self) -> str | None:
+        from agattn.sheet.html import html
+
         return html(self.sheet())
 
     def _repr_latex_(self) -> str | None:
@@ -378,11 +375,8 @@ def keys(cls: Any) -> tuple[KeyOfDocument, ...]:
     entries: dict[str, KeyOfDocument] = {}
     for part in reversed(cls.__mro__):
         # Only the types of keys are resolved: others may stand under TYPE_CHECKING.
-        hints = {
-            name: kind
-            for name, kind in inspect.get_annotations(part).items()
-            if str(kind).startswith(("Key[", "typing.Annotated["))
-        }
+        own, is_key = inspect.get_annotations(part), ("Key[", "typing.Annotated[")
+        hints = {name: kind for name, kind in own.items() if str(kind).startswith(is_key)}
         computed = {name: member for name, member in vars(part).items() if isinstance(member, Computed)}
         hints |= {name: member.func.__annotations__["return"] for name, member in computed.items()}
         stub = type(part.__name__, (), {"__annotations__": hints})

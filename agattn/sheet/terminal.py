@@ -19,7 +19,7 @@ import sys
 import textwrap
 import unicodedata
 from itertools import zip_longest
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from agattn.errors import printable
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word
@@ -60,7 +60,7 @@ def show(sheet: Sheet, console: Console | Paper) -> None:
     paragraphs are folded where somebody reads them; in a pipe or a file their lines stay whole, so that they
     can be searched.
     """
-    read = _is_read(console)
+    read = console.is_terminal or "COLUMNS" in os.environ
     if sheet.title:
         _print_text(sheet.title, console, read, style="bold")
     shown = [part for part in sheet.parts if isinstance(part, Note) or part.where != "page"]
@@ -84,10 +84,6 @@ def print_folded(text: str, stream: TextIO | None = None) -> None:
 
         text = fold(text, shutil.get_terminal_size().columns)
     print(text, file=stream)
-
-
-def _is_read(console: Console | Paper) -> bool:
-    return console.is_terminal or "COLUMNS" in os.environ
 
 
 def _print_text(text: str, console: Console | Paper, folded: bool, style: str | None = None) -> None:
@@ -129,6 +125,7 @@ def fold(text: str, width: int) -> str:
     return "\n".join(_folded(line, width) for line in text.split("\n"))
 
 
+_BETWEEN_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 #: What stands before the last column of a line.
 _BEFORE = re.compile(r"(.*\S) {2,}(?=\S)")
 #: A last column that begins there or further to the right, and is folded, stands below the others.
@@ -150,14 +147,7 @@ def _folded(line: str, width: int) -> str:
     if (before := _BEFORE.match(line)) and before.end() >= _FAR:
         first, above, line = further, f"{before[1]}\n", line[before.end() :]
     words = _tied(line.strip(), width - len(further))
-    lines = textwrap.wrap(
-        words,
-        width,
-        initial_indent=first,
-        subsequent_indent=further,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    lines = textwrap.wrap(words, width, initial_indent=first, subsequent_indent=further, **_BETWEEN_WORDS)
     return above + "\n".join(lines).replace(_TIE, " ")
 
 

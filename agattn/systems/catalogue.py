@@ -23,10 +23,10 @@ import flint
 from agattn.architectures import Architecture
 from agattn.calls import one_of, shown
 from agattn.checkpoints.weight_files import WeightFile
-from agattn.errors import InputError, TooLargeError, argument, nearest, worded
+from agattn.errors import InputError, argument, nearest, worded
 from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.limits import limits, takes
+from agattn.limits import limits, refuse, takes
 from agattn.systems import critical_tasks, ideal_tasks, layer_tasks, model_tasks, network_tasks
 from agattn.systems.points import point_of, slice_of, target_of
 from agattn.systems.problem import Problem, Task
@@ -121,8 +121,8 @@ def build(name: str, architecture: Architecture, characteristic: int = 0, **give
         point = worded("--point FILE", "point=...")
         raise InputError(f'{name} needs {point}, with {{"y": [...]}} or with weights A and V')
     check_field(characteristic)
-    if not limits().force and (large := task.too_large(architecture)):
-        raise TooLargeError(f"{name}: {large}. Use {argument('force', True)} to write it all the same")
+    if large := task.too_large(architecture):
+        refuse(f"{name}: {large}", "write it")
     data = task.data(architecture, **given)
     due = (result for result in task.results if not result.where or data.get(result.where))
     results = tuple(replace(r, ring=r.ring(architecture, data)) if r.ring else r for r in due)

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, inf, prod
 from operator import mul
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agattn.algebra.echelon import PRIME
 from agattn.algebra.graded_ideals import minimal_generators
@@ -36,10 +36,12 @@ from agattn.architectures import Architecture, SingleLayer
 from agattn.errors import TooLargeError, TranscriptError
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.hilbert import double_locus_bound, double_locus_bound_is_sharp
-from agattn.geometry.ideal.ideal import DegreePiece, compute_ideal
 from agattn.geometry.variety.degree import expected_degree
 from agattn.limits import by_default
 from agattn.systems.problem import Answer, Fact, Facts, Point, Problem
+
+if TYPE_CHECKING:
+    from agattn.geometry.ideal.ideal import DegreePiece
 
 # Modulo a small prime a random point can be a special one.
 LARGE_PRIME = 10_000
@@ -232,6 +234,8 @@ def degree_of_closure(layer: SingleLayer) -> int | None:
 @lru_cache(maxsize=64)
 def known_degrees(layer: SingleLayer, last: int) -> tuple[DegreePiece, ...]:
     """The degrees of the ideal up to one, as far as counting them takes no time."""
+    from agattn.geometry.ideal.ideal import compute_ideal  # and all that finds equations
+
     try:
         with by_default():
             return compute_ideal(layer, min(last, DEGREES)).degrees if last else ()

@@ -19,8 +19,7 @@ from agattn.architectures import SingleLayer
 from agattn.errors import EngineError, InputError
 from agattn.evidence import Source
 from agattn.geometry.critical_points.charts import FIRST, Chart, chart_of, singular_strata
-from agattn.geometry.critical_points.counts import CriticalSet, proved_of_general
-from agattn.geometry.critical_points.ed_degree import numbers_by_theorem
+from agattn.geometry.critical_points.counts import CriticalSet, numbers_by_theorem, proved_of_general
 from agattn.geometry.critical_points.elimination import number_by_elimination
 from agattn.geometry.critical_points.loss import Loss, loss
 from agattn.geometry.ideal.ideal import compute_ideal
@@ -95,13 +94,8 @@ def _loss_data(layer: SingleLayer, chosen: Loss | None, cuts: int) -> dict[str, 
     )
     random = np.random.default_rng(limits().seed)
     hyperplanes = random.integers(-99, 100, (cuts, len(chosen.linear) + 1))
-    return {
-        "metric": chosen.metric,
-        "drawn": chosen.drawn,
-        "block": block,
-        "linear": linear,
-        "hyperplanes": tuple(map(tuple, hyperplanes.tolist())),
-    }
+    data = {"metric": chosen.metric, "drawn": chosen.drawn, "block": block, "linear": linear}
+    return data | {"hyperplanes": tuple(map(tuple, hyperplanes.tolist()))}
 
 
 def _data(

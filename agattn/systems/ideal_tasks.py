@@ -40,13 +40,7 @@ from agattn.systems.consistency import (
     known_generators,
     rank_of_gradients,
 )
-from agattn.systems.layer_tasks import (
-    ELIMINATION,
-    MAX_MINORS,
-    layer_task,
-    needs_two_tokens,
-    ring_of_coordinates,
-)
+from agattn.systems.layer_tasks import ELIMINATION, layer_task, needs_two_tokens, ring_of_coordinates
 from agattn.systems.problem import ENGINE, Answer, Explicit, Fact, Facts, Printed, Problem, graph
 
 # Elimination finishes in seconds up to about this degree, and beyond it in hours or never.
@@ -54,6 +48,8 @@ MAX_ELIMINATION_DEGREE = 60
 MAX_ONE_TOKEN_COORDINATES = 12
 # Engines count a basis of each degree: in 6 coordinates thousands of millions beyond this.
 MAX_HILBERT_DEGREE = 1000
+# Minors are written down up to so many.
+MAX_MINORS = 5000
 
 
 # The ideal --------------------------------------------------------------------------------------------------
@@ -269,9 +265,8 @@ def _rank_one_points(layer: SingleLayer) -> Iterator[list[Any]]:
     """Three points h ⊗ q ⊗ lm with integer coordinates."""
     random = np.random.default_rng(0)
     for _ in range(3):
-        h, q, l, m = (
-            random.integers(-9, 10, n).astype(object) for n in (layer.d_out, layer.d, layer.d, layer.d)
-        )
+        h = random.integers(-9, 10, layer.d_out).astype(object)
+        q, l, m = (random.integers(-9, 10, layer.d).astype(object) for _ in range(3))
         yield [
             h[c - 1] * q[b - 1] * (l[i - 1] * m[k - 1] + (i != k) * l[k - 1] * m[i - 1])
             for c, b, i, k in coordinates(layer)

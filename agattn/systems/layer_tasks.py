@@ -17,7 +17,7 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import gradient_rank
-from agattn.geometry.identifiability.fibers import kernel_of_differential, preimages
+from agattn.geometry.identifiability.weights import kernel_of_differential, preimages
 from agattn.geometry.learning_coefficients.learning_coefficients import least_point
 from agattn.geometry.learning_coefficients.normal_form import NormalForm, normal_form
 from agattn.geometry.strata.critical import criticality, stratum_criticality
@@ -60,7 +60,6 @@ from agattn.systems.problem import (
 MAX_ELIMINATION_COORDINATES = 60
 #: Equations for the strata are sought for at most this many coordinates.
 MAX_EQUATION_COORDINATES = 160
-MAX_MINORS = 5000
 
 Points = tuple[Point, ...]
 
@@ -397,10 +396,8 @@ def _check_fibers(answer: Answer) -> None:
     for point in answer.problem.points:
         escapes, length, number = answer.at(point.label, "escapes", "length", "points")
         between(0, f"the value of escapes@{point.label}", escapes, 1)
-        demand(
-            1 - escapes <= number <= length,
-            f"the fiber at {point.label} cannot have {number} points and length {length}",
-        )
+        fault = f"the fiber at {point.label} cannot have {number} points and length {length}"
+        demand(1 - escapes <= number <= length, fault)
 
 
 FIBERS = layer_task(
@@ -543,10 +540,8 @@ def _check_tangent_cones(answer: Answer) -> None:
         linear = size - sum(f.degree() == 1 for f in cone)
         between(linear, f"the dimension of the span at {point.label}", span, linear)
         # A local ring of an irreducible variety has multiplicity 1 exactly if it is regular (Nagata).
-        demand(
-            (multiplicity == 1) == (span == dim),
-            f"at {point.label} a cone of dimension {dim} and degree {multiplicity} spans {span}",
-        )
+        fault = f"at {point.label} a cone of dimension {dim} and degree {multiplicity} spans {span}"
+        demand((multiplicity == 1) == (span == dim), fault)
 
 
 TANGENT_CONE = layer_task(
@@ -572,10 +567,7 @@ TANGENT_CONE = layer_task(
 
 
 GENERIC_RANK = Task(
-    "generic-rank",
-    "the generic rank",
-    SingleLayer,
-    lambda layer: dimension(layer, force=True).lower_bound,
+    "generic-rank", "the generic rank", SingleLayer, lambda layer: dimension(layer, force=True).lower_bound
 )
 
 

@@ -26,13 +26,13 @@ import numpy as np
 from agattn.algebra.graded_ideals import positive_grading
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable, jacobian_at
 from agattn.architectures import Architecture
-from agattn.errors import InputError, TooLargeError, UndecidedError, argument
+from agattn.errors import InputError, UndecidedError, argument
 from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.ideal.ideal import DegreePiece
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.variety.coefficient_map import coefficient_map
-from agattn.limits import limited, limits
+from agattn.limits import limited, limits, refuse
 from agattn.systems.consistency import (
     DEGREES,
     between,
@@ -46,8 +46,8 @@ from agattn.systems.consistency import (
     native_facts,
     rank_of_gradients,
 )
-from agattn.systems.ideal_tasks import ideal_of_basis, last_degree, values_of_basis
-from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES, MAX_MINORS
+from agattn.systems.ideal_tasks import MAX_MINORS, ideal_of_basis, last_degree, values_of_basis
+from agattn.systems.layer_tasks import MAX_ELIMINATION_COORDINATES
 from agattn.systems.problem import ENGINE, Answer, Explicit, Fact, Facts, Printed, Problem, Task, graph
 
 # Before like terms are collected, which leaves a hundredth part: a script has those written out.
@@ -79,13 +79,9 @@ def _map(architecture: Architecture, limit: int = MAX_COORDINATES) -> dict[str, 
     degree if that can be, and ``degrees`` those of the coordinates; there are none of either where there are
     no such degrees.
     """
-    force = limits().force
-    map_ = coefficient_map(architecture, inf if force else MAX_TERMS)
-    if (size := len(map_.polynomials)) > limit and not force:
-        raise TooLargeError(
-            f"{architecture} is a system in {size} coordinates; the limit is {limit}. Use "
-            f"{argument('force', True)} to write it all the same"
-        )
+    map_ = coefficient_map(architecture, inf if limits().force else MAX_TERMS)
+    if (size := len(map_.polynomials)) > limit:
+        refuse(f"{architecture} is a system in {size} coordinates; the limit is {limit}", "write it")
     if all(f.degree() < 1 for f in map_.polynomials):
         raise InputError(f"{architecture} is constant in its parameters; there is nothing to ask an engine")
     variables = [v if v.indices else Variable(v.letter, (1,)) for v in map_.ring.variables]
@@ -155,11 +151,8 @@ def _ideal_data(
             f"no positive degrees of the parameters make {architecture} homogeneous, so the equations up"
             f" to a degree cannot be found by themselves; leave out {argument('max_degree')}"
         )
-    return data | {
-        "max_degree": max_degree,
-        "bound": max_degree * max(data["degrees"]),
-        "to": f" to degree {max_degree}",
-    }
+    bound, to = max_degree * max(data["degrees"]), f" to degree {max_degree}"
+    return data | {"max_degree": max_degree, "bound": bound, "to": to}
 
 
 def known_degrees_of_model(problem: Problem, last: int) -> tuple[DegreePiece, ...]:
@@ -344,11 +337,9 @@ def _critical_data(architecture: Architecture) -> dict[str, Any]:
     data = _map(architecture)
     rank = dimension(architecture, force=True).lower_bound
     rows, columns = len(data["polynomials"]), architecture.parameters
-    if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS and not limits().force:
-        raise TooLargeError(
-            f"the Jacobian of {architecture}, {rows} × {columns} of rank {rank}, has {minors} minors of that"
-            f" size; the limit is {MAX_MINORS}. Use {argument('force', True)} to write them all the same"
-        )
+    if (minors := comb(rows, rank) * comb(columns, rank)) > MAX_MINORS:
+        size = f"{rows} × {columns} of rank {rank}, has {minors} minors of that size"
+        refuse(f"the Jacobian of {architecture}, {size}; the limit is {MAX_MINORS}", "write them")
     for number in range(_POINTS):
         with limited(seed=limits().seed + number):
             point = _point(architecture)
@@ -375,10 +366,8 @@ def _check_critical_locus(answer: Answer) -> None:
     least = max(0, n - (n - r + 1) * (N - r + 1)) if there else -1
     between(least, "the dimension of the locus", dim, n - 1 if answer.problem.is_exact else n)
     between(n - dim, "the codimension", integers["codimension"], n - dim)
-    demand(
-        degree >= 0 and (degree > 0) == (dim >= 0),
-        f"the degree of the locus is {degree}, and its dimension {dim}",
-    )
+    fault = f"the degree of the locus is {degree}, and its dimension {dim}"
+    demand(degree >= 0 and (degree > 0) == (dim >= 0), fault)
 
 
 CRITICAL = model_task(

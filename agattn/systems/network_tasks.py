@@ -29,12 +29,12 @@ from agattn.evidence import Source
 from agattn.geometry.dimension.dimension import MAX_BALL_RANK, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.geometry.identifiability.softmax import recovered_exactly
 from agattn.geometry.identifiability.virtual_weights import (
     generic_fiber,
     local_fiber,
     monomials_of_network,
     random_virtual_weights,
+    recovered_exactly,
     theorem_3_7_hypotheses,
     token_mixings,
 )
@@ -154,10 +154,8 @@ def _check_components(answer: Answer) -> None:
     t = cast(DeepNetwork, answer.problem.architecture).t
     *M, L = (np.array([[int(x) for x in row] for row in m], object) for m in (*data["M"], data["L"]))
     low, high = local_fiber(M, L, t, p=p, seed=0)
-    demand(
-        any(low <= n <= high for n in dims),
-        f"no component has the dimension of the fiber near the point, {low} to {high}",
-    )
+    fault = f"no component has the dimension of the fiber near the point, {low} to {high}"
+    demand(any(low <= n <= high for n in dims), fault)
     X = np.random.default_rng(0).integers(-9, 10, (L.shape[1], t)).astype(object)
     value = L @ X @ token_mixings(M, X)[-1]
     if not (value % p if p else value).any():

@@ -18,8 +18,7 @@ from agattn.calls import shown
 from agattn.checkpoints.weight_files import ENDINGS, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text
-from agattn.geometry.identifiability.fibers import fiber
-from agattn.geometry.identifiability.weights import Weights, rank_one, weights, weights_of_layer
+from agattn.geometry.identifiability.weights import Weights, fiber, rank_one, weights, weights_of_layer
 from agattn.geometry.reconstruction.membership import compact
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.critical import orbits_over_zero

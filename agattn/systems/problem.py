@@ -10,7 +10,6 @@ into a script. An :class:`Answer` holds what the engine printed, as exact intege
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 from agattn.algebra.polynomial import Polynomial, PolynomialRing, Variable
 from agattn.architectures import Architecture, SingleLayer
 from agattn.architectures.layered import Layered, check_arrays
-from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence, Source
+from agattn.limits import check_sizes
 
 if TYPE_CHECKING:
     from agattn.geometry.strata.strata import Stratum
@@ -136,9 +135,11 @@ class Problem:
     @property
     def digest(self) -> str:
         """A fingerprint of the question, which the script prints back: no answer is taken for another's."""
+        from hashlib import sha256  # and OpenSSL
+
         question = [self.task, self.architecture.as_json(), self.characteristic, self.data]
         text = json.dumps(question, sort_keys=True, default=lambda x: vars(x) if is_dataclass(x) else str(x))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return sha256(text.encode()).hexdigest()[:16]
 
     @property
     def is_exact(self) -> bool:
@@ -278,20 +279,15 @@ def check_size(architecture: Architecture) -> None:
             or 100 tokens, or arrays that would fill the memory.
     """
     if (coordinates := architecture.ambient_dimension) is not None:
-        sizes = [(coordinates, MAX_LINEAR_COORDINATES, "coordinates")]
+        sizes = [(coordinates, "coordinates", MAX_LINEAR_COORDINATES)]
     else:
         from agattn.geometry.dimension.jacobian import MAX_PARAMETERS  # which layers do without
 
         sizes = [
-            (architecture.parameters, MAX_PARAMETERS, "parameters"),
-            (architecture.t, MAX_TOKENS, "tokens"),
+            (architecture.parameters, "parameters", MAX_PARAMETERS),
+            (architecture.t, "tokens", MAX_TOKENS),
         ]
-    for size, limit, what in sizes:
-        if size > limit:
-            raise TooLargeError(
-                f"{architecture.name} has {size} {what}; the limit is {limit}. Use "
-                f"{argument('force', True)} to start all the same"
-            )
+    check_sizes(architecture.name, *sizes)
     if isinstance(architecture, Layered):
         check_arrays(architecture)
 

@@ -81,9 +81,8 @@ class Certificate(Described, dict[str, Any]):
         about = self["about"].partition(", computed")[0]
         if "layer" not in self:
             about = f"{about.partition(':')[0].partition(', t = ')[0]}, t ≥ 2"
-        return (
-            f"Certificate of {about}: {number} claim{'s' * (number != 1)}, {len(words)} certified ({counts})"
-        )
+        claims = f"{number} claim{'s' * (number != 1)}"
+        return f"Certificate of {about}: {claims}, {len(words)} certified ({counts})"
 
     @property
     def uncertified(self) -> dict[str, str]:

@@ -112,10 +112,8 @@ def as_coq(document: Mapping[str, Any]) -> str:
     parts += [f"\nTheorem {name} : {what}.\nProof. {how}. Qed.\n" for name, (what, how) in theorems.items()]
     parts += ["\n(* No theorem rests on an axiom: after each name stands that it is closed. *)\n"]
     parts += [f"Print Assumptions {name}.\n" for name in theorems]
-    return "".join(
-        fill(line, 110, subsequent_indent="    ", break_on_hyphens=False) + "\n"
-        for line in "".join(parts).splitlines()
-    )
+    lines = "".join(parts).splitlines()
+    return "".join(fill(line, 110, subsequent_indent="    ", break_on_hyphens=False) + "\n" for line in lines)
 
 
 def _coq(value: Any) -> str:

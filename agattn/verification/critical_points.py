@@ -48,31 +48,25 @@ from agattn.engines.catalogue import MSOLVE, SINGULAR, able, engine_name, engine
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve import solve
 from agattn.engines.run import run
-from agattn.errors import (
-    DisagreementError,
-    EngineNotFoundError,
-    InputError,
-    TooLargeError,
-    UndecidedError,
-    argument,
-)
+from agattn.errors import DisagreementError, EngineError, InputError, TooLargeError, UndecidedError, argument
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of
 from agattn.geometry.critical_points.counts import (
+    MAX_OUT,
     CriticalPoints,
     CriticalSet,
     counts_by_elimination,
     counts_by_theorem,
+    generic_ed_degree,
     proved_of_general,
 )
-from agattn.geometry.critical_points.ed_degree import MAX_OUT, generic_ed_degree
 from agattn.geometry.critical_points.elimination import ELIMINATION, is_eliminated, part_by_elimination
 from agattn.geometry.critical_points.loss import Loss, loss, turned
 from agattn.geometry.critical_points.real_points import CriticalEquations, RealPart, require_definite
 from agattn.geometry.strata.critical import boundary
 from agattn.geometry.strata.strata import Stratum, require_two_tokens, singular_by_ranks, strata
-from agattn.limits import limits, log, steps, takes
+from agattn.limits import limits, log, refuse, steps, takes
 from agattn.systems.catalogue import build, check_field, task_named
-from agattn.systems.critical_tasks import MAX_VARIABLES, LowerStrataError
+from agattn.systems.critical_tasks import LowerStrataError
 from agattn.systems.problem import Task
 
 #: The engines that count; the first that is installed is asked. Singular is the fastest.
@@ -109,13 +103,11 @@ def critical_points(
         samples: the number of random samples.
         target: the N coordinates of the function that the loss is the distance to; random if not given.
         seed: of random samples and targets.
-        engine: ``"auto"``: natively where the numbers are proved so, else by the first engine installed;
-            ``"native"``: no engine at all; or ``"singular"``, ``"macaulay2"``, ``"msolve"``, which count for
-            the random loss of the seed.
-        method: ``"weights"``, by charts of the parametrization; or ``"equations"``, by the equations of M̄,
-            for the smooth part alone.
+        engine: who counts; auto: natively where the numbers are proved so, else by the first engine
+            installed; native: no engine at all; one that is named counts for the random loss of the seed.
+        method: solve for the weights, in charts; or for y on the equations of M̄, for the smooth part alone.
         smooth: count on the smooth part alone, where the strata of singular points take too long.
-        real: find all real critical points, too, and prove each: with loss, index and weights. For d' = 1 and
+        real: find and prove all real critical points, too (loss, index, weights). For d' = 1 and
             d = 2 no engine is needed; otherwise msolve finds them. The numbers of complex points then come
             from the same computation, unless an engine, a characteristic or the equations are asked for.
         characteristic: 0 for ℚ, or a prime; by default two primes, and another chart for each.
@@ -135,10 +127,10 @@ def critical_points(
     >>> print(ag.critical_points(ag.SingleLayer(4, 1)))
     M(4,1,4), generic, general data: 35964 critical points, singular ones (1,1,1): 3772;
     (1,1,2): 100382 (proved)
-    >>> found = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
-    >>> print(found)
+    >>> points = ag.critical_points(ag.SingleLayer(2, 1), "gaussian", real=True)
+    >>> print(points)
     M(2,1,2), gaussian: 6 critical points, singular ones (1,1,1): 6; (1,1,2): 6 (proved)
-    >>> print(found.real[0].points[0])
+    >>> print(points.real[0].points[0])
     minimum on (1,2,2): loss 605.9446722 (proved)
     >>> ag.critical_points(ag.SingleLayer(2, 1), data=([[1, 2], [3, 4]], [[1, 2, 3]]))
     Traceback (most recent call last):
@@ -180,7 +172,7 @@ def installed(engine: str) -> Installation:
     """The engine of this name; for ``"auto"`` the first that is installed and counts."""
     *names, last = ORDER if engine == "auto" else (engine,)
     for name in names:
-        with suppress(EngineNotFoundError):
+        with suppress(EngineError):
             return locate(engine_named(name))
     return locate(engine_named(last))
 
@@ -284,10 +276,14 @@ def countable(layer: SingleLayer, method: str, characteristic: int | None) -> Ta
     task = task_named("critical-points" if method == "weights" else "critical-equations")
     if not layer.has_orbits:
         build(task.name, layer)  # which refuses one token
-    if not limits().force and (reason := task.infeasible(layer)):
-        raise TooLargeError(f"{layer.name}: {reason}. Use {argument('force', True)} to start all the same")
+    _check_feasible(task, layer)
     check_field(characteristic or 0)
     return task
+
+
+def _check_feasible(task: Task[SingleLayer], layer: SingleLayer) -> None:
+    if reason := task.infeasible(layer):
+        refuse(f"{layer.name}: {reason}")
 
 
 def _ask(installation: Installation, task: str, smooth: bool, loss: Loss, prime: int, chart: int) -> Counts:
@@ -324,11 +320,7 @@ def real_critical_points(loss: Loss) -> tuple[RealPart, ...]:
     """
     layer = loss.layer
     require_two_tokens(layer)
-    if layer.expected_dimension > MAX_VARIABLES and not limits().force:
-        raise TooLargeError(
-            f"{layer.name}: {layer.expected_dimension} variables are too many to finish. "
-            f"Use {argument('force', True)} to start all the same"
-        )
+    _check_feasible(task_named("critical-points"), layer)
     require_definite(loss)
     places = (None, *lower_strata(layer))
     named = steps(places, len(places), lambda stratum: f"real ones on {stratum or 'the smooth part'}")
@@ -363,11 +355,8 @@ def lower_strata(layer: SingleLayer) -> tuple[Stratum, ...]:
     >>> [str(s) for s in lower_strata(SingleLayer(2, 1, 1))]  # a smooth M̄, and a boundary
     ['(1,1,1)']
     """
-    return tuple(
-        stratum
-        for stratum in strata(layer)[1:]
-        if singular_by_ranks(layer, stratum) or boundary(layer, stratum).on_boundary
-    )
+    others = strata(layer)[1:]
+    return tuple(s for s in others if singular_by_ranks(layer, s) or boundary(layer, s).on_boundary)
 
 
 def real_part(loss: Loss, stratum: Stratum | None = None) -> RealPart:

@@ -27,7 +27,7 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
     troubles: Key[tuple[str, ...], "Engine runs that failed, one line each."]
     engine_failed: bool
     seconds: Key[float, "Wall-clock time of everything.", SECONDS]
-    characteristic: int = 0  # of the field that engines were to use
+    characteristic: int | None = None  # of the field that engines were to use
     in_full: bool = False  # whether the sheet has witnesses and hypotheses, or a line for each claim
     command: str = ""  # that was typed in a shell, for what to type next
 
@@ -89,12 +89,12 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
 
     def sheet(self) -> Sheet:
         """The verdicts: their reasons on a page; on a terminal one screen, or everything if `in_full`."""
-        reasons = tuple((v.claim, str(v.status), v.known, v.short, v.witness) for v in self.verdicts)
+        reasons = tuple((v.claim, str(v.status), v.strength, v.short, v.witness) for v in self.verdicts)
         headings = ("claim", "verdict", "evidence", Wide("computed"))
         page = Table(str(self.layer), (*headings, Wide("why")), reasons, where="page")
         if not self.in_full:
             return Sheet(str(self.layer), (page, *self._screen()))
-        values = tuple((v.claim, Word(str(v.status)), v.known, v.short) for v in self.verdicts)
+        values = tuple((v.claim, Word(str(v.status)), v.strength, v.short) for v in self.verdicts)
         meanings = [f"{v.claim}: {v.meaning}." for v in self.verdicts if v.is_terse and v.meaning]
         return Sheet(
             str(self.layer),
@@ -148,18 +148,14 @@ class Report(Result, Mapping[str, Verdict], name="verify", extensible=True):
         for hypotheses, ids in silent.items():
             do, they = ("do", "they assume") if len(ids) > 1 else ("does", "it assumes")
             lines.append(f"{', '.join(ids)} {do} not apply: {they} {' and '.join(hypotheses)}.")
-        lines += [f"{v.claim}: {v.witness}." for v in self.verdicts if _shows_limit(v)]
+        # A claim that is confirmed by one limit, which a reader wants to see.
+        shown = (v for v in self.verdicts if v.status is Status.CONFIRMED and "limit" in v.details)
+        lines += [f"{v.claim}: {v.witness}." for v in shown]
         lines += [f"{v.claim}: checked {v.scope}." for v in self.verdicts if v.scope]
         lines += [f"trouble: {trouble}" for trouble in dict.fromkeys(self.troubles)]
-        computed = [
-            f"Computed by {', '.join(self.engines) or 'exact linear algebra'} in {self.seconds:.1f} s."
-        ]
+        by = ", ".join(self.engines) or "exact linear algebra"
+        computed = [f"Computed by {by} in {self.seconds:.1f} s."]
         if self.engines:
             computed += [f"{who}: {'; '.join(parts)}." for who, parts in self.found_by.items()]
         computed += [self.idle] if self.idle else []
         return [*lines, "\n".join(computed)]
-
-
-def _shows_limit(verdict: Verdict) -> bool:
-    """Whether a claim is confirmed by one limit, which a reader wants to see."""
-    return verdict.status is Status.CONFIRMED and "limit" in verdict.details

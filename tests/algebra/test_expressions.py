@@ -1,6 +1,7 @@
 """Expressions of sympy become polynomials and maps by their structure; polynomials become expressions."""
 
 from fractions import Fraction
+from itertools import product
 
 import sympy
 from hypothesis import given
@@ -73,9 +74,7 @@ def test_equations_in_sympy_vanish_on_the_layer():
     ]
     values = {
         sympy.Symbol(f"y_1_{b + 1}_{i + 1}_{j + 1}"): forms[b].coeff_monomial(u[i] * u[j])
-        for b in range(2)
-        for i in range(2)
-        for j in range(i, 2)
+        for b, (i, j) in product(range(2), ((0, 0), (0, 1), (1, 1)))
     }
     equations = [sympy.sympify(equation) for equation in ag.ideal(layer, max_degree=4)]
     assert equations and all(sympy.expand(equation.subs(values)) == 0 for equation in equations)

@@ -58,6 +58,23 @@ def fmpq_mat(rows: Any) -> Any:
     )
 
 
+def low_rank(m: int, n: int, r: int, seed: int, size: int, denominator: int, density: float) -> Any:
+    """A random rational matrix of rank at most r, and those of its entries that are not 0."""
+    generator = random.Random(seed)
+
+    def entry() -> Fraction:
+        if generator.random() > density:
+            return Fraction(0)
+        return Fraction(generator.randint(-size, size), generator.randint(1, denominator))
+
+    left = [[entry() for _ in range(r)] for _ in range(m)]
+    right = [[entry() for _ in range(n)] for _ in range(r)]
+    rows = [
+        [sum((left[i][k] * right[k][j] for k in range(r)), Fraction(0)) for j in range(n)] for i in range(m)
+    ]
+    return rows, {(i, j): rows[i][j] for i in range(m) for j in range(n) if rows[i][j]}
+
+
 def check_certificate(rows: Any, result: RankResult) -> None:
     """Check minor and kernels of an exact result with FLINT, from nothing but the matrix and the result."""
     A = fmpq_mat(rows)
@@ -91,25 +108,13 @@ def check_certificate(rows: Any, result: RankResult) -> None:
 def test_rank_and_certificate_of_rational_matrices(
     m: int, n: int, r: int, seed: int, size: int, denominator: int, density: float
 ) -> None:
-    generator = random.Random(seed)
-
-    def entry() -> Fraction:
-        if generator.random() > density:
-            return Fraction(0)
-        return Fraction(generator.randint(-size, size), generator.randint(1, denominator))
-
-    left = [[entry() for _ in range(r)] for _ in range(m)]
-    right = [[entry() for _ in range(n)] for _ in range(r)]
-    rows = [
-        [sum((left[i][k] * right[k][j] for k in range(r)), Fraction(0)) for j in range(n)] for i in range(m)
-    ]
+    rows, places = low_rank(m, n, r, seed, size, denominator, density)
     expected = fmpq_mat(rows).rank()
     for method in ("auto", "modular"):
         result = rank(rows, method, seed=seed % 5)
         assert result.rank == expected
         check_certificate(rows, result)
     assert rank(rows).evidence is Evidence.PROVED
-    places = {(i, j): rows[i][j] for i in range(m) for j in range(n) if rows[i][j]}
     sparse = rank(SparseMatrix((m, n), places))
     assert sparse.rank == expected
     check_certificate(rows, sparse)
@@ -168,8 +173,10 @@ def test_sparse_matrices_have_all_their_rows_as_balls() -> None:
     assert (found.method, found.rank, found.evidence) == ("ball", 3, Evidence.PROVED)
 
 
-def test_numpy_gets_the_hilbert_matrix_wrong() -> None:
-    assert np.linalg.matrix_rank(np.array(hilbert(60), dtype=float)) < 20
+@pytest.mark.parametrize(("x", "method"), [(3.0, "rational"), (0.1, "ball")])
+def test_whole_floats_are_exact(x: float, method: str) -> None:
+    for matrix in ([[2.0, 0], [0, x]], SparseMatrix((2, 2), {(0, 0): 2.0, (1, 1): x})):
+        assert (rank(matrix).method, rank(matrix).rank) == (method, 2)
 
 
 @pytest.mark.slow
@@ -277,22 +284,19 @@ def test_entries_of_a_million_bits() -> None:
     assert 2.0**-60 < modular.error < 2.0**-30
 
 
-@pytest.mark.parametrize(("m", "n", "r"), [(60, 60, 30), (200, 150, 149), (150, 200, 1), (300, 300, 299)])
+@pytest.mark.parametrize(
+    ("m", "n", "r"),
+    [
+        (60, 60, 30), (200, 150, 149), (150, 200, 1), (300, 300, 299),
+        *(pytest.param(1000, 1000, r, marks=pytest.mark.slow) for r in (5, 750, 1000)),
+    ],
+)  # fmt: skip
 def test_planted_rank(m: int, n: int, r: int) -> None:
-    matrix = planted(m, n, r)
-    result = rank(matrix)
-    assert (result.rank, result.evidence) == (r, Evidence.PROVED)
-    assert rank(matrix.T, "modular").rank == r
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("r", [5, 750, 1000])
-def test_planted_rank_of_a_large_matrix(r: int) -> None:
-    matrix = planted(1000, 1000, r) if r < 1000 else np.random.default_rng(0).integers(-9, 10, (1000, 1000))
+    matrix = planted(m, n, r) if r < 1000 else np.random.default_rng(0).integers(-9, 10, (m, n))
     result = rank(matrix, budget=1)
-    assert result.rank == r
-    assert result.lower_evidence is Evidence.PROVED
+    assert (result.rank, result.lower_evidence) == (r, Evidence.PROVED)
     assert result.evidence is (Evidence.MODULAR if r == 750 else Evidence.PROVED)
+    assert m > 900 or rank(matrix.T, "modular").rank == r
 
 
 def test_tall_and_wide_matrices() -> None:
@@ -382,19 +386,7 @@ def test_blocks_that_stay_sparse_have_the_same_proofs(
     m: int, n: int, r: int, seed: int, size: int, denominator: int, density: float, dense_rest: bool
 ) -> None:
     """All of a sparse matrix by sparse elimination, with a dense rest or without."""
-    generator = random.Random(seed)
-
-    def entry() -> Fraction:
-        if generator.random() > density:
-            return Fraction(0)
-        return Fraction(generator.randint(-size, size), generator.randint(1, denominator))
-
-    left = [[entry() for _ in range(r)] for _ in range(m)]
-    right = [[entry() for _ in range(n)] for _ in range(r)]
-    rows = [
-        [sum((left[i][k] * right[k][j] for k in range(r)), Fraction(0)) for j in range(n)] for i in range(m)
-    ]
-    places = {(i, j): rows[i][j] for i in range(m) for j in range(n) if rows[i][j]}
+    rows, places = low_rank(m, n, r, seed, size, denominator, density)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("agattn.algebra.matrices.SMALL_BLOCK", 0)
         patch.setattr("agattn.algebra.matrices.SPARSE_BELOW", 2)
@@ -476,6 +468,7 @@ def test_radius_decides_what_is_known() -> None:
     for radius in ("1e-5", 1e-5, Fraction(1, 10**5)):
         blurred = rank(nearly, radius=radius)
         assert (blurred.lower_bound, blurred.upper_bound) == (1, 2)
+        assert blurred.precision_bits < 512  # more precision will not help
     assert rank([[flint.arb("1 +/- 0.1"), 1], [1, flint.arb("1.5 +/- 0.1")]]).rank == 2
 
 
@@ -734,13 +727,6 @@ def test_mpmath_finds_the_gap() -> None:
     assert (result.rank, result.evidence, result.method) == (3, Evidence.NUMERICAL, "mpmath")
     assert result.gap is not None and result.gap > 100
     assert result.minor is None
-
-
-def test_singular_values_agree_with_numpy() -> None:
-    matrix = np.random.default_rng(0).standard_normal((15, 9))
-    expected = np.linalg.svd(matrix, compute_uv=False)
-    values = spectrum.singular_values(flint.arb_mat(matrix.tolist()), 80)
-    assert np.allclose([float(s) for s in values], expected, rtol=1e-12)
 
 
 def test_two_ways_to_singular_values_agree_to_the_last_bits() -> None:

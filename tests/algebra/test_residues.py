@@ -36,13 +36,6 @@ def as_integers(array):
     return array.astype(np.int64).astype(object)
 
 
-@pytest.mark.parametrize("inner", [1, 3, 127, 128, 129, 400])
-def test_products_of_the_largest_residues_are_exact(inner):
-    a = np.full((3, inner), LARGEST - 1.0)
-    b = np.full((inner, 2), LARGEST - 1.0)
-    assert (matmul(a, b, LARGEST) == inner % LARGEST).all()  # (−1)(−1) inner times
-
-
 @pytest.mark.parametrize("p", [2, 3, 8388593, LARGEST])
 @pytest.mark.parametrize("inner", [129, 513])
 def test_long_products_of_the_largest_centered_residues_are_exact(inner, p):
@@ -86,9 +79,8 @@ def test_the_bound_is_near_the_chance_for_products_of_primes(bits):
         assert chance <= chance_of_dividing(sum(map(log2, primes[:k])), bits) <= 2.5 * chance
     x = 2 ** (bits - 1)  # there are more than 3x/(5 log x) primes from x to 2x
     assert chance_of_dividing(bits - 1, bits) == pytest.approx(5 * log(x) / (3 * x))
-    assert (
-        chance_of_dividing(bits - 1.5, bits) == 0
-    )  # 0 < |n| < 2^(bits−1) has no prime factor of so many bits
+    # 0 < |n| < 2^(bits−1) has no prime factor of so many bits.
+    assert chance_of_dividing(bits - 1.5, bits) == 0
     assert chance_of_dividing(1e6, bits) == chance_of_dividing(float("inf"), bits) == 1
 
 
@@ -199,12 +191,16 @@ def test_sums_of_the_largest_products_stay_exact() -> None:
         check(A, LARGEST, nonzero_minor(residues(A, LARGEST), LARGEST))
 
 
-@pytest.mark.parametrize("inner", [0, 3, 128, 300])
-def test_differences_from_products_are_those_of_integers(inner: int) -> None:
+@pytest.mark.parametrize("inner", [0, 1, 3, 127, 128, 129, 300, 400])
+def test_products_and_differences_of_the_largest_residues_are_those_of_integers(inner: int) -> None:
     for p in (8388593, LARGEST):
         c, a, b = (np.full(shape, p - 1.0) for shape in ((3, 2), (3, inner), (inner, 2)))
+        assert (matmul(a, b, p) == inner % p).all()  # (−1)(−1) inner times
         assert (less_product(np.zeros_like(c), a, b, p) == -inner % p).all()
         assert (less_product(c, a, b, p) == (-1 - inner) % p).all()
+    # A stack of matrices that are larger than a tile.
+    c, a, b = (np.full(shape, LARGEST - 1.0) for shape in ((2, 400, 330), (2, 400, inner), (2, inner, 330)))
+    assert (less_product(c, a, b, LARGEST) == (-1 - inner) % LARGEST).all()
 
 
 def test_primes_are_distinct_random_and_reproducible() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agattn import DeepNetwork
+from agattn import DeepNetwork, InputError
 
 
 def test_heads_are_one_value_for_equality():
@@ -32,3 +32,18 @@ def test_all_digits_of_a_temperature_are_printed():
     assert network.arguments == "FILE"
     caption = DeepNetwork((2, 2), (1,), 2, normalization="softmax", temperature=2.0).sheet().tables[0].caption
     assert caption.latex == r"\mathcal{M}(2,2,1), \ \text{softmax at T = 2}, t = 2"
+
+
+@pytest.mark.parametrize(
+    ("dims", "ranks", "others"),
+    [
+        ((2,), (), {}), ((2, 2), (1, 1), {}), ((2, 0), (1,), {}), ((2, 2), (0,), {}), (2, (1,), {}),
+        ((2, 2), (1,), {"t": 0}), ((2, 2), (1,), {"heads": 0}), ((2, 2), (1,), {"heads": (1, 1)}),
+        ((2, 3), (1,), {"skip": True}), ((2, 2), (1,), {"skip": 1}), ((2, 2), (1,), {"value_rank": 0}),
+        ((2, 2), (1,), {"normalization": "max"}), ((2, 2), (1,), {"temperature": 0}),
+        ((2, 2), (1,), {"temperature": "warm"}),
+    ],
+)  # fmt: skip
+def test_networks_that_there_are_not(dims, ranks, others):
+    with pytest.raises(InputError):
+        DeepNetwork(dims, ranks, **others)

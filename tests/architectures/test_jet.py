@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import agattn as ag
-from agattn.algebra.arithmetic import BallArithmetic, FloatArithmetic, RingArithmetic, to_balls
+from agattn.algebra.arithmetic import BallArithmetic, RingArithmetic, to_balls
 from agattn.architectures import draw_parameters
 
 SOFTMAX = {"normalization": "softmax"}
@@ -104,21 +104,6 @@ def test_jets_of_every_kind_of_attention_have_the_dimension_found_in_balls(kind)
 def test_jets_of_every_kind_of_attention_are_the_function_to_their_order(kind):
     network = ag.Network([ag.Attention(2, 2, skip=True, normalization="softmax", **KINDS[kind])], 2, tokens=3)
     assert_is_the_function_to(ag.Jet(network, 5), np.random.default_rng(1))
-
-
-def test_a_masked_softmax_is_one_over_the_tokens_that_are_seen():
-    seen = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]])
-    layer = ag.Attention(1, 1, mask=seen.tolist(), normalization="softmax")
-    network, generator = ag.Network([layer], 2, tokens=3), np.random.default_rng(0)
-    theta = draw_parameters(network, generator.standard_normal)
-    X = generator.standard_normal((4, 2, 3))
-    K, Q, V = (theta[f"{letter}_1"][0] for letter in "KQV")
-    scores = np.exp(np.swapaxes(K @ X, -1, -2) @ (Q @ X)) * seen
-    expected = V @ X @ (scores / scores.sum(axis=-2, keepdims=True))
-    assert np.allclose(network.evaluate(FloatArithmetic(), theta, X), expected)
-    balls = {name: to_balls(array) for name, array in theta.items()}
-    found = network.evaluate(BallArithmetic(), balls, to_balls(X))
-    assert np.allclose(np.vectorize(lambda x: float(x.mid()))(found), expected)
 
 
 def exponential(order):

@@ -30,13 +30,10 @@ def by_definition(A, V, X):
     def attention(j, tau):
         return sum(X[i][j] * A[i][b] * X[b][tau] for i in range(d) for b in range(d))
 
-    return [
-        [
-            sum(attention(j, tau) * sum(row[i] * X[i][j] for i in range(d)) for j in range(t))
-            for tau in range(t)
-        ]
-        for row in V
-    ]
+    def entry(row, tau):
+        return sum(attention(j, tau) * sum(row[i] * X[i][j] for i in range(d)) for j in range(t))
+
+    return [[entry(row, tau) for tau in range(t)] for row in V]
 
 
 @given(inputs())
@@ -84,16 +81,10 @@ def test_sympy_matrices():
 
 def test_mpmath_matrices_keep_their_precision():
     with mpmath.workdps(60):
-        third = mpmath.mpf(1) / 3
-        A, V, X = (
-            mpmath.matrix([[third, 0], [1, 2]]),
-            mpmath.matrix([[1, third]]),
-            mpmath.matrix([[1], [third]]),
-        )
-        result = phi(A, V, X)
-        exact = by_definition([[Fraction(1, 3), 0], [1, 2]], [[1, Fraction(1, 3)]], [[1], [Fraction(1, 3)]])[
-            0
-        ][0]
+        thirds = mpmath.mpf(1) / 3, Fraction(1, 3)
+        weights, exact = (([[x, 0], [1, 2]], [[1, x]], [[1], [x]]) for x in thirds)
+        result = phi(*map(mpmath.matrix, weights))
+        [[exact]] = by_definition(*exact)
         assert isinstance(result[0, 0], mpmath.mpf)
         assert abs(result[0, 0] - mpmath.mpf(exact.numerator) / exact.denominator) < mpmath.mpf(10) ** -58
 
@@ -114,10 +105,6 @@ def test_cubic_in_the_tokens_and_bilinear_in_the_weights(weights, s):
 
 @given(st.data())
 def test_permuting_the_tokens_permutes_the_outputs(data):
-    A, V, X = (
-        data.draw(matrices(2, 2)),
-        data.draw(matrices(2, 2)),
-        np.array(data.draw(matrices(2, 3)), dtype=object),
-    )
+    A, V, X = (np.array(data.draw(matrices(2, n)), dtype=object) for n in (2, 2, 3))
     order = data.draw(st.permutations(range(3)))
     assert (phi(A, V, X[:, order]) == phi(A, V, X)[:, order]).all()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agattn import Attention, Network
 from agattn.algebra.arithmetic import (
     BallArithmetic,
     FloatArithmetic,
@@ -19,6 +20,7 @@ from agattn.errors import TooLargeError
 from agattn.geometry.identifiability import virtual_weights as deep
 
 LARGEST = 1073741789
+MASK = [[1, 1, 0], [1, 0, 1], [0, 1, 1]]
 
 
 def evaluate(network, weights, X, arithmetic):
@@ -53,22 +55,27 @@ def test_one_head_is_the_papers_formula():
     assert (evaluate(network, weights, X, RingArithmetic()) == deep.lightning(A, V, X)).all()
 
 
-def test_softmax_by_the_definition_and_in_balls():
+@pytest.mark.parametrize(
+    ("network", "seen", "temperature"),
+    [
+        (DeepNetwork((3, 2), (2,), 3, normalization="softmax", temperature=0.7), np.ones((3, 3)), 0.7),
+        (Network([Attention(2, 2, mask=MASK, normalization="softmax")], 3, tokens=3), np.array(MASK), 1),
+    ],
+)
+def test_softmax_by_the_definition_and_in_balls(network, seen, temperature):
+    """Where there is a mask, it is one over the tokens that are seen."""
     generator = np.random.default_rng(1)
-    network = DeepNetwork((3, 2), (2,), 3, normalization="softmax", temperature=0.7)
     weights = draw_parameters(network, generator.standard_normal)
     X = generator.standard_normal((3, 3))
     K, Q, V = (w[0] for w in weights.values())
-    S = np.exp(X.T @ K.T @ Q @ X / 0.7)
+    S = np.exp(X.T @ K.T @ Q @ X / temperature) * seen
     expected = V @ X @ (S / S.sum(axis=0))
     assert np.allclose(evaluate(network, weights, X, FloatArithmetic()), expected, rtol=1e-12)
     exact = {name: to_balls(array) for name, array in weights.items()}
     with flint.ctx.workprec(100):
-        balls = evaluate(network, exact, to_balls(X), BallArithmetic())
-        assert all(
-            abs(ball - flint.arb(x)) < 1e-12 for ball, x in zip(balls.ravel(), expected.ravel(), strict=True)
-        )
-        assert all(ball.rad() > 0 for ball in balls.ravel())
+        balls = evaluate(network, exact, to_balls(X), BallArithmetic()).ravel()
+        pairs = list(zip(balls, expected.ravel(), strict=True))
+        assert all(abs(ball - flint.arb(x)) < 1e-12 and ball.rad() > 0 for ball, x in pairs)
 
 
 @pytest.mark.parametrize("arithmetic", [RingArithmetic(), ModularArithmetic(7)])

@@ -10,9 +10,8 @@ import agattn as ag
 from agattn.architectures.layers import Layer
 from agattn.claims.network_dimension import by_paper
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.dimension import dimension
+from agattn.geometry.dimension.dimension import dimension, smaller
 from agattn.geometry.dimension.formulas import capacity_bound
-from agattn.geometry.dimension.smaller import smaller
 
 PAGE = Path(__file__).parents[2] / "docs" / "extend" / "layer.md"
 

@@ -13,9 +13,9 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures.polynomial_map import numbers_held
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.first_order import leaves_unchanged
 from agattn.geometry.dimension.formulas import capacity_bound
 from agattn.geometry.dimension.jacobian import jacobian_rows
+from agattn.geometry.dimension.lie_algebra import leaves_unchanged
 
 P = 1073741789
 
@@ -35,7 +35,7 @@ def everything(A, b, X):
     rows = [row.sum() for row in total]
     return [
         [rows[0] + b @ b, A[0, 1] ** 0],
-        [np.sum(A, axis=0) @ X[:, -1], (np.array([1, 2, 0]) @ A).T[0] / Fraction(4)],
+        [np.sum(A, axis=0) @ X[:, -1], (np.array([1, 2, 0]) @ A).transpose()[0] / Fraction(4)],
     ]
 
 
@@ -59,10 +59,8 @@ def test_values_are_those_of_numpy():
     ring = PolynomialRing([Variable("x", (i,)) for i in (1, 2, 3, 4)])
     symbols = np.array(ring.gens, dtype=object).reshape(1, 2, 2)
     half = ag.PolynomialMap(lambda b, X: 0.5 * b @ X, {"b": 2}, (2, 2))  # 0.5 is exact, and so is the result
-    assert (
-        half.evaluate(RingArithmetic(), {"b": np.array([1, 4])}, X)[0, 0, 0]
-        == (X[0, 0, 0] + 4 * X[0, 1, 0]) / 2
-    )
+    found = half.evaluate(RingArithmetic(), {"b": np.array([1, 4])}, X)
+    assert found[0, 0, 0] == (X[0, 0, 0] + 4 * X[0, 1, 0]) / 2
     out = network.evaluate(RingArithmetic(), weights, symbols)[0, 1, 0]
     assert len(out.terms) == 2  # (1ᵀA) X's last column
 
@@ -86,6 +84,33 @@ def minors(M):
 def test_dimensions(function, shapes, inputs, value, degree):
     found = ag.dimension(ag.PolynomialMap(function, shapes, inputs))
     assert (found.dimension, found.lower_bound, found.architecture.degree) == (value, value, degree)
+
+
+@pytest.mark.parametrize(
+    ("function", "degrees"),
+    [
+        (lambda A, X: (A @ X) * (1 + X), range(1, 3)),
+        (lambda A, X: A + X @ X, range(3)),
+        (lambda A, X: X @ (A + X) @ X + A @ X, range(1, 4)),
+    ],
+)
+def test_degrees_in_the_input(function, degrees):
+    assert ag.PolynomialMap(function, {"A": (2, 2)}, (2, 2)).input_degrees == degrees
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda A, X: [A, A[0]], lambda A, X: None, lambda A, X: A / X, lambda A, X: A / 0, lambda A, X: 1 / X,
+        lambda A, X: A**-1, lambda A, X: A ** Fraction(1, 2), lambda A, X: A.sum(axis=2), lambda A, X: "A",
+        lambda A, X: len(A[0, 0]), lambda A, X: np.array([A[0, 0]]), lambda A, X: A[A > 0],
+        lambda A, X: A[0.5], lambda A, X: np.exp(A), lambda A, X: np.sort(A), lambda A, X: A % 2,
+        lambda A, X: A.max(),
+    ],
+)  # fmt: skip
+def test_what_is_no_polynomial_is_refused(function):
+    with pytest.raises(ag.InputError, match="<lambda>"):
+        ag.PolynomialMap(function, {"A": (2, 2)}, (2, 2))
 
 
 def test_a_bound_by_the_coordinates():

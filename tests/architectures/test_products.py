@@ -93,11 +93,8 @@ def test_programs_run_one_by_one_as_together():
         one_by_one = True
 
     generator = np.random.default_rng(1)
-    for model in (
-        GROUP,
-        SEPARATE,
-        ag.PolynomialMap(lambda s, u: [2 * s[0] ** 2 - u, s.sum()], {"s": 2, "u": ()}),
-    ):
+    sums = ag.PolynomialMap(lambda s, u: [2 * s[0] ** 2 - u, s.sum()], {"s": 2, "u": ()})
+    for model in (GROUP, SEPARATE, sums):
         weights = {name: random_residues(generator, shape, P) for name, shape in model.shapes.items()}
         X = random_residues(generator, (5, *model.input_shape), P)
         values = [model.evaluate(kind(P), weights, X) % P for kind in (ModularArithmetic, OneByOne)]

@@ -1,4 +1,4 @@
-"""Small random transformers of each family, random copies of the same function, and copies with a mistake."""
+"""Random copies of the same function of small transformers, and copies with a mistake."""
 
 from __future__ import annotations
 
@@ -9,142 +9,16 @@ from typing import Any
 import numpy as np
 
 from agattn.checkpoints.stored import Facts, Transformer
+from tests.checkpoints.decoders import FAMILIES as FAMILIES
+from tests.checkpoints.decoders import decoder, rounded
 
 Rng = np.random.Generator
 Arrays = dict[str, Any]
 
-ROTARY = {"turning": 1.0}
-#: What distinguishes the families: facts, and what blocks and ends hold.
-FAMILIES: dict[str, dict[str, Any]] = {
-    "llama": {},
-    "qwen2": {"bias": "QKP"},
-    "qwen3": {"qk_norm": "head"},
-    "phi3": {"turning": 0.5},
-    "gemma2": {
-        "place": "both",
-        "tied": True,
-        "activation": "gelu_tanh",
-        "score_cap": 50.0,
-        "logit_cap": 30.0,
-    },
-    "gemma3": {"place": "both", "tied": True, "activation": "gelu_tanh", "qk_norm": "head"},
-    "olmo2": {"place": "after", "qk_norm": "all"},
-    "gpt2": {
-        "norm": "layer",
-        "bias": "QKPOGD",
-        "gated": False,
-        "turning": 0.0,
-        "positions": True,
-        "tied": True,
-    },
-    "bigcode": {"norm": "layer", "bias": "QKPOGD", "gated": False, "turning": 0.0, "positions": True},
-    "neox": {"norm": "layer", "bias": "QKPOGD", "gated": False, "parallel": True, "turning": 0.5},
-    "falcon": {"norm": "layer", "bias": "", "gated": False, "parallel": True, "one norm": True},
-    "bert": {
-        "norm": "layer",
-        "bias": "QKPOGD",
-        "gated": False,
-        "place": "post",
-        "turning": 0.0,
-        "positions": True,
-    },
-    "encoder": {
-        "norm": "layer",
-        "bias": "QKPOGD",
-        "gated": False,
-        "place": "post",
-        "turning": 0.0,
-        "positions": True,
-        "headless": True,
-    },
-    "opt": {
-        "norm": "layer",
-        "bias": "QKPOGD",
-        "gated": False,
-        "turning": 0.0,
-        "positions": True,
-        "activation": "relu",
-    },
-}
-
 
 def transformer(family: str, rng: Rng, dtype: str = "float32", layers: int = 2) -> Transformer:
-    """A random model of a family: d = 24, four heads in two groups, rounded to its type."""
-    kind = {
-        "norm": "rms",
-        "place": "before",
-        "gated": True,
-        "turning": 1.0,
-        "bias": "",
-        "qk_norm": "",
-    } | FAMILIES[family]
-    d, H, g, a, b, n, V, T = 24, 4, 2, 8, 6, 40, 211, 16
-    layer_norm, gated = kind["norm"] == "layer", kind["gated"]
-    activation = kind.get("activation", "silu" if gated else "gelu")
-    pairs = int(a * kind["turning"]) // 2
-    facts = Facts(
-        kind["norm"], 1e-5, kind["place"], kind.get("parallel", False), kind["place"] != "post", activation,
-        gated, kind["qk_norm"], kind.get("tied", False), d**0.5 if kind["place"] == "both" else 1.0,
-        a**-0.5, kind.get("score_cap", 0.0), kind.get("logit_cap", 0.0), 1.0, (0,) * layers,
-        tuple(tuple(10.0 ** -np.arange(pairs)) for _ in range(layers)) if pairs else (),
-    )  # fmt: skip
-
-    def normal(*shape: int) -> Any:
-        return rng.standard_normal(shape) / np.sqrt(shape[-1])
-
-    def norm(name: str) -> Arrays:
-        gain = {f"{name}.gain": rng.uniform(0.5, 2.0, d)}
-        return gain | ({f"{name}.bias": 0.3 * rng.standard_normal(d)} if layer_norm else {})
-
-    blocks = []
-    for _ in range(layers):
-        block: Arrays = {
-            "Q": normal(H, a, d),
-            "K": normal(g, a, d),
-            "P": normal(g, b, d),
-            "O": normal(H, d, b),
-        }
-        block |= {"G": normal(n, d), "D": normal(d, n)} | ({"U": normal(n, d)} if gated else {})
-        sizes = {"Q": (H, a), "K": (g, a), "P": (g, b), "O": (d,), "G": (n,), "D": (d,)}
-        block |= {f"{part}.bias": 0.3 * rng.standard_normal(sizes[part]) for part in kind["bias"]}
-        if facts.place in ("before", "both"):
-            block |= norm("attention") | ({} if kind.get("one norm") else norm("perceptron"))
-        if facts.place != "before":
-            block |= norm("after attention") | norm("after perceptron")
-        if facts.qk_norm:
-            shapes = ((H, a), (g, a)) if facts.qk_norm == "all" else ((a,), (a,))
-            block |= {
-                "query.gain": rng.uniform(0.5, 2, shapes[0]),
-                "key.gain": rng.uniform(0.5, 2, shapes[1]),
-            }
-        blocks.append(block)
-    ends: Arrays = {"E": rng.standard_normal((V, d))} | (
-        {} if facts.tied or kind.get("headless") else {"W": normal(V, d)}
-    )
-    if kind.get("positions"):
-        ends["positions"] = 0.3 * rng.standard_normal((T, d))
-    if facts.place == "post":
-        ends |= (
-            {"types": 0.3 * rng.standard_normal((2, d))}
-            | norm("embedding")
-            | ({"W.bias": normal(V)} if "W" in ends else {})
-        )
-    else:
-        ends |= norm("final")
-    return rounded(Transformer(family, facts, ends, blocks, dtype))
-
-
-def rounded(model: Transformer) -> Transformer:
-    """Every entry rounded once to the type of the model."""
-    import ml_dtypes
-
-    dtype = {"bfloat16": ml_dtypes.bfloat16}.get(model.dtype) or np.dtype(model.dtype)
-    wide = np.float64 if model.dtype == "float64" else np.float32
-
-    def all_of(arrays: Any) -> Arrays:
-        return {part: np.asarray(arrays[part]).astype(dtype).astype(wide) for part in arrays}
-
-    return replace(model, ends=all_of(model.ends), blocks=[all_of(block) for block in model.blocks])
+    """A random model of a family; all rows of queries and keys turn, or half of them."""
+    return decoder(rng, family, layers=layers, dtype=dtype, pairs=2 if family in ("phi3", "neox") else 4)
 
 
 def _wide(model: Transformer) -> tuple[Arrays, list[Arrays]]:
@@ -257,9 +131,8 @@ def _change_basis(facts: Facts, ends: Arrays, blocks: list[Arrays], rotates: boo
     if rotates:
         R = np.linalg.qr(rng.standard_normal((d, d)))[0]
         if facts.norm == "layer":
-            basis = np.linalg.qr(np.concatenate([np.ones((d, 1)), rng.standard_normal((d, d - 1))], axis=1))[
-                0
-            ]
+            columns = [np.ones((d, 1)), rng.standard_normal((d, d - 1))]
+            basis = np.linalg.qr(np.concatenate(columns, axis=1))[0]
             inner = np.linalg.qr(rng.standard_normal((d - 1, d - 1)))[0]
             R = basis[:, :1] @ basis[:, :1].T + basis[:, 1:] @ inner @ basis[:, 1:].T
     else:
@@ -268,15 +141,12 @@ def _change_basis(facts: Facts, ends: Arrays, blocks: list[Arrays], rotates: boo
     for part in ("E", "positions", "types", "W"):
         if part in ends:
             ends[part] = ends[part] @ R.T
+    written = ("O", "D", "O.bias", "D.bias", "embedding.bias", "final.bias")
     for arrays in (ends, *blocks):
         for part in list(arrays):
             if part in ("Q", "K", "P", "G", "U"):
                 arrays[part] = arrays[part] @ R.T
-            elif part in ("O", "D") or (
-                part in ("O.bias", "D.bias")
-                or part.endswith("n.bias")
-                or part in ("embedding.bias", "final.bias")
-            ):
+            elif part in written or part.endswith("n.bias"):
                 arrays[part] = R @ arrays[part]
             elif part.endswith(("attention.gain", "perceptron.gain", "embedding.gain", "final.gain")):
                 arrays[part] = arrays[part] if rotates else np.abs(R) @ arrays[part]
@@ -346,10 +216,7 @@ def _move_normalized(facts: Facts, block: Arrays, turning: int, rng: Rng) -> Non
     s[:, :p] = s[:, p:turning] = rng.uniform(0.5, 2, (len(s), p)) * rng.choice([-1, 1], (len(s), p))
     order, quarter = np.arange(a), np.ones(a)
     turned = rng.random(p) < 0.4
-    order[:p], order[p:turning] = (
-        np.where(turned, order[p:turning], order[:p]),
-        np.where(turned, order[:p], order[p:turning]),
-    )
+    order[:turning] = np.where(np.tile(turned, 2), np.roll(order[:turning], p), order[:turning])
     quarter[:p] = np.where(turned, -1, 1)
     for part, gain, n in (("K", "key.gain", g), ("Q", "query.gain", H)):
         factor = s if part == "K" else 1 / (s if shared else np.repeat(s, size, 0))
@@ -418,6 +285,21 @@ def _rotation(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: f
     return {"K", "K.bias"}
 
 
+def _norm_bias(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: float) -> set[str]:
+    name = str(rng.choice(["after attention.bias", "after perceptron.bias"]))
+    block[name][rng.integers(len(block[name]))] += 4 * size * np.linalg.norm(block[name])
+    return {name}
+
+
+def _conjugate(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: float) -> set[str]:
+    """The right k → ck, and q → q/c in place of q/c̄."""
+    p = len(copy.facts.angles[0])
+    for part, factor in (("K", 1 + 1j), ("Q", 1 / (1 + 1j))):
+        z = factor * (block[part][:, :p] + 1j * block[part][:, p : 2 * p])
+        block[part][:, :p], block[part][:, p : 2 * p] = z.real, z.imag
+    return {"K", "Q"}
+
+
 def _head(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: float) -> set[str]:
     h = rng.integers(len(block["O"]))
     block["O"][h] *= 1 + 2 * size
@@ -440,11 +322,8 @@ def _entry(copy: Transformer, block: Arrays, moves: Arrays, rng: Rng, size: floa
     array = block[part]
     at = tuple(rng.integers(n) for n in array.shape)
     whole = array if array.ndim == 2 else array[at[0]]
-    array[at] += (
-        4
-        * size
-        * np.linalg.norm(whole if part in "PO" else whole[at[-2]] if part != "D" else whole[:, at[1]])
-    )
+    seen = whole if part in "PO" else whole[at[-2]] if part != "D" else whole[:, at[1]]
+    array[at] += 4 * size * np.linalg.norm(seen)
     return {part}
 
 
@@ -482,7 +361,9 @@ MISTAKES: dict[str, Callable[[Transformer, Arrays, Arrays, Rng, float], set[str]
     "pairs": _pairs,
     "keys": _keys,
     "final norm": _final_norm,
+    "norm bias": _norm_bias,
     "rotation": _rotation,
+    "conjugate": _conjugate,
     "head": _head,
     "neuron": _neuron,
     "entry": _entry,
@@ -500,7 +381,9 @@ def can_have(model: Transformer, kind: str) -> bool:
     block = model.blocks[0]
     if kind == "value bias":
         return "P.bias" in block
-    if kind in ("pairs", "rotation"):
+    if kind == "norm bias":
+        return "after attention.bias" in block
+    if kind in ("pairs", "rotation", "conjugate"):
         return bool(model.facts.angles)
     return kind != "final norm" or "final.gain" in model.ends
 

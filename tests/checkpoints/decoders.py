@@ -1,134 +1,116 @@
-"""Small random transformers of each kind, in memory: two groups of two heads, general gains and biases."""
+"""Small random transformers of each family, in memory: two groups of two heads, general gains and biases."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from agattn.checkpoints.stored import Facts, Transformer
 
-HEADS, GROUPS, ROWS, VALUES, TOKENS, POSITIONS = 4, 2, 6, 5, 40, 16
-#: The llama kind; the others say how they differ from it.
+HEADS, GROUPS, ROWS, VALUES, TOKENS, POSITIONS = 4, 2, 8, 6, 211, 16
+#: The llama family; the others say how they differ from it.
 LLAMA = Facts(
-    norm="rms",
-    eps=1e-5,
-    place="before",
-    parallel=False,
-    causal=True,
-    activation="silu",
-    gated=True,
-    qk_norm="",
-    tied=False,
-    embedding_scale=1.0,
-    score_scale=ROWS**-0.5,
-    score_cap=0.0,
-    logit_cap=0.0,
-    logit_scale=1.0,
-    windows=(),
-    angles=(),
-)
-LAYER_NORM = {"norm": "layer", "activation": "gelu_tanh", "gated": False}
-KINDS: Mapping[str, Mapping[str, object]] = {
+    norm="rms", eps=1e-5, place="before", parallel=False, causal=True, activation="silu", gated=True,
+    qk_norm="", tied=False, embedding_scale=1.0, score_scale=ROWS**-0.5, score_cap=0.0, logit_cap=0.0,
+    logit_scale=1.0, windows=(), angles=(),
+)  # fmt: skip
+LAYER_NORM = {"norm": "layer", "activation": "gelu", "gated": False}
+BERT = LAYER_NORM | {"place": "post", "causal": False}
+GEMMA = {"place": "both", "activation": "gelu_tanh", "tied": True, "embedding_scale": 24**0.5}
+FAMILIES: Mapping[str, Mapping[str, Any]] = {
     "llama": {},
     "qwen2": {},
-    "gpt2": {**LAYER_NORM, "tied": True},
     "qwen3": {"qk_norm": "head"},
-    "olmo2": {"qk_norm": "all", "place": "after"},
-    "gemma2": {
-        "place": "both",
-        "activation": "gelu_tanh",
-        "tied": True,
-        "embedding_scale": 24**0.5,
-        "score_cap": 5.0,
-        "logit_cap": 12.0,
-    },
-    "bert": {**LAYER_NORM, "activation": "gelu", "place": "post", "causal": False},
-    "neox": {**LAYER_NORM, "parallel": True},
+    "phi3": {},
+    "gemma2": GEMMA | {"score_cap": 5.0, "logit_cap": 12.0, "windows": (0, 3)},
+    "gemma3": GEMMA | {"qk_norm": "head"},
+    "olmo2": {"place": "after", "qk_norm": "all"},
+    "gpt2": LAYER_NORM | {"tied": True},
+    "bigcode": LAYER_NORM,
+    "neox": LAYER_NORM | {"parallel": True},
+    "falcon": LAYER_NORM | {"parallel": True},
+    "bert": BERT,
+    "encoder": BERT,
+    "opt": LAYER_NORM | {"activation": "relu"},
 }
-WITHOUT_ROTARY = {"gpt2", "bert"}
-#: Kinds with biases on the queries, keys and values; those with layer norms have them everywhere.
-BIASED = {"qwen2", "gpt2", "bert", "neox"}
+WITHOUT_ROTARY = {"gpt2", "bigcode", "bert", "encoder", "opt"}
 
 
 def decoder(
-    seed: int = 0,
-    kind: str = "llama",
+    seed: int | np.random.Generator = 0,
+    family: str = "llama",
     *,
     layers: int = 2,
     width: int = 24,
-    neurons: int = 20,
     dtype: str = "float64",
     pairs: int = 2,
     **facts: object,
 ) -> Transformer:
-    """A random transformer of a kind of :data:`KINDS`; 2p of its 6 rows turn; further facts replace its own.
+    """A random transformer of a family, rounded to its type; 2p of its 8 rows turn; facts replace its own."""
+    random, neurons = np.random.default_rng(seed), 40
+    angles = () if family in WITHOUT_ROTARY else (tuple(0.8 / 3.0**f for f in range(pairs)),) * layers
+    of_model = replace(LLAMA, **{"angles": angles} | dict(FAMILIES[family]) | facts)  # type: ignore[arg-type]
+    biases = "QKPOGD" if of_model.norm == "layer" else "QKP" if family == "qwen2" else ""
 
-    The arrays are rounded to the type, and come as numbers of float64 (float32 if that is the type).
-    """
-    random = np.random.default_rng(seed)
-    angles = () if kind in WITHOUT_ROTARY else (tuple(0.8 / 3.0**f for f in range(pairs)),) * layers
-    windows = tuple(3 * (n % 2) for n in range(layers)) if kind == "gemma2" else ()
-    own = {"angles": angles, "windows": windows} | dict(KINDS[kind]) | facts
-    of_model: Facts = replace(LLAMA, **own)  # type: ignore[arg-type]
+    def matrix(*shape: int) -> Any:
+        return random.standard_normal(shape) / shape[-1] ** 0.5
 
-    def rounded(array):
-        if dtype == "bfloat16":
-            bits = array.astype(np.float32).view(np.uint32)
-            return ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).view(np.float32)
-        array = array.astype(dtype)
-        return array if dtype == "float64" else array.astype(np.float32)
+    def gain(*shape: int) -> Any:
+        return random.uniform(0.5, 2.0, shape)
 
-    def matrix(*shape):
-        return rounded(random.standard_normal(shape) / shape[-1] ** 0.5)
+    def bias(*shape: int) -> Any:
+        return 0.3 * random.standard_normal(shape)
 
-    def gain(*shape):
-        return rounded(1 + 0.3 * random.standard_normal(shape))
-
-    def bias(*shape):
-        return rounded(0.3 * random.standard_normal(shape))
-
-    def norm(name):
+    def norm(name: str) -> Iterator[tuple[str, Any]]:
         yield f"{name}.gain", gain(width)
         if of_model.norm == "layer":
             yield f"{name}.bias", bias(width)
 
-    def block():
-        halves = ("attention", "perceptron")
+    def block() -> Iterator[tuple[str, Any]]:
         if of_model.place in ("before", "both"):
-            yield from (entry for half in halves for entry in norm(half))
+            for half in ("attention", "perceptron")[: 1 if family == "falcon" else 2]:
+                yield from norm(half)
         if of_model.place != "before":
-            yield from (entry for half in halves for entry in norm(f"after {half}"))
+            yield from (*norm("after attention"), *norm("after perceptron"))
         shapes = {
-            "Q": (HEADS, ROWS, width),
-            "K": (GROUPS, ROWS, width),
-            "P": (GROUPS, VALUES, width),
-            "O": (HEADS, width, VALUES),
-            "G": (neurons, width),
-            "D": (width, neurons),
-        } | ({"U": (neurons, width)} if of_model.gated else {})
+            "Q": (HEADS, ROWS, width), "K": (GROUPS, ROWS, width), "P": (GROUPS, VALUES, width),
+            "O": (HEADS, width, VALUES), "G": (neurons, width), "D": (width, neurons),
+        } | ({"U": (neurons, width)} if of_model.gated else {})  # fmt: skip
         yield from ((part, matrix(*shape)) for part, shape in shapes.items())
-        if kind in BIASED:
-            yield from ((f"{part}.bias", bias(*shapes[part][:2])) for part in "QKP")
-        if of_model.norm == "layer":
-            yield from (("O.bias", bias(width)), ("D.bias", bias(width)), ("G.bias", bias(neurons)))
+        if family != "falcon":
+            sizes = {part: shape[:-1] for part, shape in shapes.items()} | {"O": (width,)}
+            yield from ((f"{part}.bias", bias(*sizes[part])) for part in biases)
         if of_model.qk_norm:
-            one = of_model.qk_norm == "head"
-            yield "query.gain", gain(ROWS) if one else gain(HEADS, ROWS)
-            yield "key.gain", gain(ROWS) if one else gain(GROUPS, ROWS)
+            every = of_model.qk_norm == "all"
+            yield "query.gain", gain(HEADS, ROWS) if every else gain(ROWS)
+            yield "key.gain", gain(GROUPS, ROWS) if every else gain(ROWS)
 
-    def ends():
-        yield "E", rounded(random.standard_normal((TOKENS, width)))
-        if kind in WITHOUT_ROTARY:
-            yield "positions", rounded(random.standard_normal((POSITIONS, width)))
-        if kind == "bert":
-            yield "types", rounded(random.standard_normal((2, width)))
-            yield from norm("embedding")
-        else:
-            yield from norm("final")
-        if not of_model.tied:
+    def ends() -> Iterator[tuple[str, Any]]:
+        yield "E", random.standard_normal((TOKENS, width))
+        if family in WITHOUT_ROTARY:
+            yield "positions", bias(POSITIONS, width)
+        if of_model.place == "post":
+            yield "types", bias(2, width)
+        yield from norm("embedding" if of_model.place == "post" else "final")
+        if not of_model.tied and family != "encoder":
             yield "W", matrix(TOKENS, width)
-        if kind == "bert":
+        if family == "bert":
             yield "W.bias", bias(TOKENS)
 
     blocks = [dict(block()) for _ in range(layers)]
-    return Transformer(f"{kind}-{seed}", of_model, dict(ends()), blocks, dtype)
+    return rounded(Transformer(family, of_model, dict(ends()), blocks, dtype))
+
+
+def rounded(model: Transformer) -> Transformer:
+    """Every entry rounded once to the type of the model."""
+    dtype = {"bfloat16": ml_dtypes.bfloat16}.get(model.dtype) or np.dtype(model.dtype)
+    wide = np.float64 if model.dtype == "float64" else np.float32
+
+    def all_of(arrays: Any) -> dict[str, Any]:
+        return {part: np.asarray(arrays[part]).astype(dtype).astype(wide) for part in arrays}
+
+    return replace(model, ends=all_of(model.ends), blocks=[all_of(block) for block in model.blocks])

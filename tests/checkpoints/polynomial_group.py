@@ -35,6 +35,14 @@ def score_moves(a, p):
         yield N, -N.T
 
 
+def rows(arrays, part, change):
+    """A change of rows (before the last axis) of a matrix, and the same of its bias."""
+    moved = {part: change(arrays[part])}
+    if f"{part}.bias" in arrays:
+        moved[f"{part}.bias"] = change(arrays[f"{part}.bias"][..., None])[..., 0]
+    return moved
+
+
 def tangents(m, w, readers):
     """The directions of the group at w, one by one, as the arrays that move; readers: those of each norm."""
     group = _Group(m, w, readers)
@@ -53,13 +61,6 @@ class _Group:
 
     def gain(self, name):
         return self.w.get(f"{name}.gain", np.full(self.m.dim, self.unity))
-
-    def rows(self, part, change):
-        """A change of rows of a matrix, and the same of its bias."""
-        moved = {part: change(self.w[part])}
-        if f"{part}.bias" in self.w:
-            moved[f"{part}.bias"] = change(self.w[f"{part}.bias"][..., None])[..., 0]
-        return moved
 
     def columns(self, names, i, sign):
         """The column i of matrices, added or subtracted."""
@@ -216,7 +217,7 @@ class _Group:
 
     def attention(self, l):
         m, w = self.m, self.w
-        [(_, g, p)] = m.attention
+        g, p = m.kinds[0].kv_heads, m.kinds[0].rotary_pairs
         a, b, s = m.rank, m.value_rank, m.heads // g
         Q, K, P, O = (f"{l}.{part}" for part in "QKPO")
         for group in range(g):
@@ -257,7 +258,7 @@ class _Group:
                 moved[h] = N @ (array[h] * γ) / γ
             return moved
 
-        return self.rows(part, change)
+        return rows(self.w, part, change)
 
     def exchanged(self, l, h, k):
         """Q_h + cQ_k, O_k − cO_h: of heads with the same keys and values only Σ O_h ⊗ Q_h counts."""
@@ -271,14 +272,14 @@ class _Group:
             moved[h] = array[k] * (γ[k] / γ[h])[:, None]
             return moved
 
-        return self.rows(f"{l}.Q", change) | {O: of_outputs}
+        return rows(self.w, f"{l}.Q", change) | {O: of_outputs}
 
     def gains_of_keys(self, l):
         for part, name in (("Q", "query"), ("K", "key")):
             gain = self.w.get(f"{l}.{name}.gain")
             for index in np.ndindex(*np.shape(gain) if gain is not None else (0,)):
                 mask = unit(gain.shape, *index)
-                moved = self.rows(f"{l}.{part}", lambda array, mask=mask: -array * mask[..., None])
+                moved = rows(self.w, f"{l}.{part}", lambda array, mask=mask: -array * mask[..., None])
                 yield moved | {f"{l}.{name}.gain": gain * mask}
 
     # Neurons and experts.
@@ -288,10 +289,10 @@ class _Group:
         D, experts = f"{l}.D", (m.experts,) if m.experts else ()
         for index in np.ndindex(*experts, m.neurons) if m.gated else ():
             mask = unit((*experts, m.neurons), *index)
-            moved = self.rows(f"{l}.U", lambda array, mask=mask: array * mask[..., None])
+            moved = rows(self.w, f"{l}.U", lambda array, mask=mask: array * mask[..., None])
             yield moved | {D: -w[D] * mask[..., None, :]}
         for expert in range(m.experts):
             mask = unit(m.experts, expert)
-            moved = self.rows(f"{l}.R", lambda array, mask=mask: array * mask[:, None])
+            moved = rows(self.w, f"{l}.R", lambda array, mask=mask: array * mask[:, None])
             moved[D] = -w[D] * mask[:, None, None]
             yield moved | ({f"{D}.bias": -w[f"{D}.bias"] * mask[:, None]} if f"{D}.bias" in w else {})

@@ -45,7 +45,7 @@ def in_balls(m, seed=0):
     """Parameters, the dimension of orbits as the program has it, and the proved lower bound of the rank."""
     result, unused = whole_model(m), m.model.plus * m.dim
     w = redundancy.general(m, np.random.default_rng(seed))
-    [(_, _, pairs)] = m.attention
+    pairs = m.kinds[0].rotary_pairs
     ball = np.frompyfunc(lambda x: flint.arb(float(x)), 1, 1)
 
     def jacobian(count, random):
@@ -69,7 +69,7 @@ def without_softmax_and_norms(m):
     residue = np.frompyfunc(lambda x: flint.nmod(int(x), p), 1, 1)
     w = {part: residue(random.integers(0, p, shape)) for part, shape in redundancy.shapes(m).items()}
     total = sum(array.size for array in w.values())
-    [(_, _, pairs)] = m.attention
+    pairs = m.kinds[0].rotary_pairs
     cos, sin = residue(np.ones((2, LENGTH, pairs), int))
     sin[0] *= 0
     for j in range(1, LENGTH):

@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 import agattn as ag
-from tests.checkpoints.polynomial_group import score_moves
+from tests.checkpoints.polynomial_group import rows, score_moves
 
 SMALL = {"num_hidden_layers": 2, "vocab_size": 24, "intermediate_size": 5}
 LLAMA = SMALL | {"hidden_size": 6, "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4}
@@ -65,7 +65,7 @@ def stored(name):
 
 def shapes(m):
     """The arrays by name; those of block l begin with l."""
-    [(_, g, _)] = m.attention
+    g = m.kinds[0].kv_heads
     d, a, b, n, H = m.dim, m.rank, m.value_rank, m.neurons, m.heads
     table = {"E": (m.vocabulary, d)}
     table |= {"positions": (m.positions - m.model.plus, d)} if m.positions else {}
@@ -74,13 +74,8 @@ def shapes(m):
     place = m.model.place
     for l in range(m.layers):
         block = {"Q": (H, a, d), "K": (g, a, d), "P": (g, b, d), "O": (H, d, b)}
-        biases = {
-            "q": ("Q.bias", (H, a)),
-            "k": ("K.bias", (g, a)),
-            "v": ("P.bias", (g, b)),
-            "o": ("O.bias", (d,)),
-        }
-        block |= dict(biases[letter] for letter in m.biases)
+        biases = {"q": ("Q", (H, a)), "k": ("K", (g, a)), "v": ("P", (g, b)), "o": ("O", (d,))}
+        block |= {f"{biases[letter][0]}.bias": biases[letter][1] for letter in m.biases}
         if m.qk_norm:
             every = m.qk_norm == "all"
             block |= {"query.gain": (H, a) if every else (a,), "key.gain": (g, a) if every else (a,)}
@@ -128,7 +123,7 @@ def evaluate(m, w, tokens, types, eps=0.1, turns=None, polynomial=False):
     is without softmax, norms and roots: a token sees others with their scores as weights, norms are
     γ ⊙ x + β, act(x) = x + x² + x⁴, and experts have the logits of the router as weights.
     """
-    [(_, g, p)] = m.attention
+    g, p = m.kinds[0].kv_heads, m.kinds[0].rotary_pairs
     place = m.model.place
 
     def norm(x, name):
@@ -291,31 +286,17 @@ def tangents(m, w):
         yield from _post(m, w)
 
 
-def _rows(block, part, l, change):
-    """A change of rows (before the last axis) of a matrix, and the same of its bias."""
-    moved = {part: change(block[part])}
-    if f"{part}.bias" in block:
-        moved[f"{part}.bias"] = change(block[f"{part}.bias"][..., None])[..., 0]
-    return moved
-
-
 def _scores(m, block):
-    [(_, g, p)] = m.attention
+    g, p = m.kinds[0].kv_heads, m.kinds[0].rotary_pairs
     a, s = m.rank, m.heads // g
     for group in range(g):
         heads = range(group * s, group * s + s)
 
-        def linear(of_keys, of_queries, group=group, heads=heads):
-            def on(matrix, members):
-                def change(array):
-                    moved = np.zeros_like(array)
-                    for h in members:
-                        moved[h] = matrix @ array[h]
-                    return moved
+        here, these = unit((g, 1, 1), group), np.isin(np.arange(m.heads), heads)[:, None, None]
 
-                return change
-
-            return _rows(block, "K", 0, on(of_keys, [group])) | _rows(block, "Q", 0, on(of_queries, heads))
+        def linear(of_keys, of_queries, here=here, these=these):
+            keys = rows(block, "K", lambda array: here * (of_keys @ array))
+            return keys | rows(block, "Q", lambda array: these * (of_queries @ array))
 
         if not m.qk_norm:
             for of_keys, of_queries in score_moves(a, p):
@@ -324,9 +305,9 @@ def _scores(m, block):
                 for i in range(2 * p, a):
                     yield {"K.bias": unit((g, a), group, i)}
         elif m.qk_norm == "all" or group == 0:
-            for rows in [[f, p + f] for f in range(p)] + [[i] for i in range(2 * p, a)]:
+            for places in [[f, p + f] for f in range(p)] + [[i] for i in range(2 * p, a)]:
                 mask = np.zeros(a)
-                mask[rows] = 1
+                mask[places] = 1
                 key, query = block["key.gain"] * mask, -block["query.gain"] * mask
                 if m.qk_norm == "all":
                     key = key * unit((g, 1), group)
@@ -335,13 +316,13 @@ def _scores(m, block):
 
 
 def _values(m, block):
-    [(_, g, _)] = m.attention
+    g = m.kinds[0].kv_heads
     b, s = m.value_rank, m.heads // g
     for group in range(g):
         heads = range(group * s, group * s + s)
         for N in np.eye(b * b).reshape(-1, b, b):
             here = unit((g, 1, 1), group)
-            moved = _rows(block, "P", 0, lambda array, N=N, here=here: here * (N @ array))
+            moved = rows(block, "P", lambda array, N=N, here=here: here * (N @ array))
             yield moved | {"O": np.isin(np.arange(m.heads), heads)[:, None, None] * (block["O"] @ -N)}
     if "P.bias" not in block or m.model.sinks:
         return
@@ -365,7 +346,7 @@ def _perceptron(m, block):
         for part in (["U"] if m.gated and m.activation != "clamped" else []) + ["G"] * (
             m.activation == "relu"
         ):
-            moved = _rows(block, part, 0, lambda array, mask=mask: array * mask[..., None])
+            moved = rows(block, part, lambda array, mask=mask: array * mask[..., None])
             yield moved | {"D": -block["D"] * mask[..., None, :]}
     if m.experts:
         for i in range(m.dim):
@@ -405,7 +386,7 @@ def read_by(m):
 def _norm(m, w, name, readers):
     d = m.dim
     gain, bias = w.get(f"{name}.gain"), w.get(f"{name}.bias")
-    [(_, _, p)] = m.attention
+    p = m.kinds[0].rotary_pairs
     γ = np.ones(d) if gain is None else gain
     if gain is not None:
         for i in range(d):

@@ -12,7 +12,7 @@ from command_line import call, document
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agattn.checkpoints.canonical import CanonicalForm, canonical_transformer
+from agattn.checkpoints.canonical import CanonicalForm, canonical
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.stored import Transformer
@@ -25,6 +25,11 @@ from tests.checkpoints.tiny import tiny
 
 TOKENS = [3, 14, 15, 9, 26, 5, 35, 8]
 families_and_seeds = given(st.sampled_from(sorted(FAMILIES)), st.integers(0, 2**32 - 1))
+
+
+def canonical_transformer(model: Transformer, **asked: bool) -> tuple[Transformer, CanonicalForm]:
+    form = canonical(model, **asked)
+    return form.transformer, form
 
 
 def with_all_biases(model: Transformer) -> Transformer:

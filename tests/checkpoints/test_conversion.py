@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 
 from agattn.checkpoints.conversion import (
     IDENTITY,
+    Heads,
     MeasuredLayer,
     Metric,
-    RowsOfHeads,
     average,
     convert,
     gap,
@@ -78,10 +78,8 @@ def test_a_latent_and_smaller_heads_attain_their_bounds(seed):
         new, lost = layer.latent(rank)
         assert abs(distance(layer, new) ** 0.5 - lost**0.5) <= 1e-9 * layer.norm
         both = [
-            np.concatenate([M, new.get(f"{part}.bias", np.zeros(M.shape[:2]))[..., None]], -1).reshape(
-                -1, M.shape[-1] + 1
-            )
-            for part, M in (("K", new["K"]), ("P", new["P"]))
+            np.c_[M, new.get(f"{part}.bias", np.zeros(len(M))).ravel()]
+            for part, M in (("K", np.concatenate(new["K"])), ("P", np.concatenate(new["P"])))
         ]
         assert np.linalg.matrix_rank(np.concatenate(both), tol=1e-8 * layer.norm) <= rank
 
@@ -117,7 +115,8 @@ def searched(layer, sets, start):
     ).fun
 
 
-def nothing_better(seed):
+@pytest.mark.parametrize("seed", range(3))
+def test_no_local_search_finds_a_nearer_layer(seed):
     layer, groups = random_layer(seed)
     rng = np.random.default_rng(seed)
     sets = int(rng.choice([1, groups // 2]))
@@ -125,11 +124,6 @@ def nothing_better(seed):
     noise = {part: rng.standard_normal(array.shape) for part, array in best.items()}
     for start in (best, {part: array + 0.1 * noise[part] for part, array in best.items()}, noise):
         assert searched(layer, sets, start) >= lost - 1e-7 * layer.norm**2
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_no_local_search_finds_a_nearer_layer(seed):
-    nothing_better(seed)
 
 
 @pytest.mark.parametrize(("turn", "gain"), [(3.2, 1.0), (0.96, 0.9), (0.1, 0.8)])
@@ -140,12 +134,12 @@ def test_slow_pairs_are_nearer_than_the_complex_optimum(turn, gain):
         rng = np.random.default_rng(seed)
         keys, queries = rng.standard_normal((4, 2, 6)), rng.standard_normal((4, 2, 2, 6))
         cost = average(turn / 64, 64, causal=True)
-        there = RowsOfHeads(keys, queries.reshape(8, 2, 6))
+        there = Heads(keys, queries.reshape(8, 2, 6))
         errors = []
         for search in (None, cost):
             t, s, _ = shared_pair(keys, queries, search)
             k, q = np.einsum("mi,mid->d", t, keys), np.einsum("mhi,mhid->mhd", s, queries).reshape(8, -1)
-            shared = RowsOfHeads(np.array([[k.real, k.imag]]), np.stack([q.real, q.imag], axis=1))
+            shared = Heads(np.array([[k.real, k.imag]]), np.stack([q.real, q.imag], axis=1))
             errors.append(gap(there, shared, cost))
         ratios.append((errors[1] / errors[0]) ** 0.5)
     assert max(ratios) <= 1 + 1e-9 and np.mean(ratios) < gain
@@ -217,30 +211,24 @@ def test_data_is_hidden_states_or_tokens(tmp_path):
         convert(model, kv_heads=2, data=states | {"1": states["1"][1:]})
 
 
-def test_bad_input(tmp_path):
-    model = read_transformer(tiny.tiny("llama", tmp_path / "llama", groups=4))
-    with pytest.raises(InputError, match=r"kv_heads is 3; the 4 sets of .* can become 1, 2, 4"):
-        convert(model, kv_heads=3)
-    with pytest.raises(
-        InputError, match=r"6 of the 6 rows of the keys .* DeepSeek's way is separate rotary keys"
-    ):
-        convert(model, latent=4)
-    with pytest.raises(InputError, match=r"6 of the 6 rows of a head .* turn"):
-        convert(model, rank=2)
-    for none_or_two in ({}, {"kv_heads": 2, "latent": 3}):
-        with pytest.raises(InputError, match=r"give one of kv_heads, rank, latent"):
-            convert(model, **none_or_two)
-    with pytest.raises(InputError, match=r"normalizes queries and keys"):
-        convert(tiny.tiny("qwen3", tmp_path / "qwen3"), kv_heads=1)
-    gpt2 = read_transformer(tiny.tiny("gpt2", tmp_path / "gpt2"))
-    with pytest.raises(InputError, match=r"latent is 99; it must be from 1 to 24"):
-        convert(gpt2, latent=99)
-    with pytest.raises(InputError, match="groups is for kv_heads; leave it out"):
-        convert(gpt2, latent=3, groups="nearest")
-    with pytest.raises(InputError, match=r"context is for rotary positions, which .*gpt2 has not"):
-        convert(gpt2, kv_heads=2, context=9)
-    with pytest.raises(InputError, match="context is 0"):
-        convert(model, kv_heads=2, context=0)
+@pytest.mark.parametrize(
+    ("family", "how", "message"),
+    [
+        ("llama", {"kv_heads": 3}, r"kv_heads is 3; the 4 sets of .* can become 1, 2, 4"),
+        ("llama", {"latent": 4}, r"6 of the 6 rows of the keys .* DeepSeek's way is separate rotary keys"),
+        ("llama", {"rank": 2}, r"6 of the 6 rows of a head .* turn"),
+        ("llama", {}, r"give one of kv_heads, rank, latent"),
+        ("llama", {"kv_heads": 2, "latent": 3}, r"give one of kv_heads, rank, latent"),
+        ("llama", {"kv_heads": 2, "context": 0}, "context is 0"),
+        ("qwen3", {"kv_heads": 1}, r"normalizes queries and keys"),
+        ("gpt2", {"latent": 99}, r"latent is 99; it must be from 1 to 24"),
+        ("gpt2", {"latent": 3, "groups": "nearest"}, "groups is for kv_heads; leave it out"),
+        ("gpt2", {"kv_heads": 2, "context": 9}, r"context is for rotary positions, which .*gpt2 has not"),
+    ],
+)
+def test_bad_input(family, how, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        convert(tiny.tiny(family, tmp_path / family, groups=4), **how)
 
 
 def test_the_table_says_what_is_optimal_and_what_is_not_claimed(tmp_path):

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from decoders import KINDS, decoder
+from decoders import FAMILIES, WITHOUT_ROTARY, decoder
+from decoders import TOKENS as COUNT
 
 from agattn.checkpoints.forward import logits, moved
 from agattn.errors import InputError
@@ -12,10 +13,10 @@ from agattn.errors import InputError
 TOKENS = [3, 14, 15, 9, 2, 6]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_causal_models_do_not_look_ahead(kind):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_causal_models_do_not_look_ahead(family):
     """A later token changes earlier logits in BERT alone."""
-    model = decoder(1, kind)
+    model = decoder(1, family)
     first, second = logits(model, TOKENS), logits(model, [*TOKENS[:-1], 7])
     assert np.allclose(first[:-1], second[:-1], rtol=0, atol=1e-13) == model.facts.causal
     assert not np.allclose(first[-1], second[-1])
@@ -44,25 +45,25 @@ def test_positions_that_turn_are_relative():
     assert not np.allclose(learned[1], learned[5])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_array_counts(kind):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_array_counts(family):
     """Twice an array is another function, but for biases that a softmax or layer norm may not see."""
-    model = decoder(4, kind)
+    model = decoder(4, family)
     before = logits(model, TOKENS)
     for part in model.ends:
         after = replace(model, ends={**model.ends, part: 2 * model.ends[part]})
         assert not np.allclose(before, logits(after, TOKENS)), part
-    unseen = {"K.bias"} if kind in ("gpt2", "bert") else set()
+    unseen = {"K.bias"} if family in WITHOUT_ROTARY else set()
     for part in model.blocks[1]:
         blocks = [model.blocks[0], {**model.blocks[1], part: 2 * model.blocks[1][part]}]
         changed = not np.allclose(before, logits(replace(model, blocks=blocks), TOKENS))
         assert changed == (part not in unseen), part
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_moved(kind):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_moved(family):
     """Every entry moves by u; the same seed moves it the same way, and outputs move in proportion."""
-    model = decoder(5, kind)
+    model = decoder(5, family)
     one, again, other = (moved(model, 1e-6, seed) for seed in (1, 1, 2))
     for before, after in zip([model.ends, *model.blocks], [one.ends, *one.blocks], strict=True):
         for part in before:
@@ -74,7 +75,7 @@ def test_moved(kind):
     assert np.allclose(100 * small, large, rtol=0, atol=1e-2 * abs(large).max())
 
 
-@pytest.mark.parametrize("tokens", [[], [40], [-1], [0] * 17])
+@pytest.mark.parametrize("tokens", [[], [COUNT], [-1], [0] * 17])
 def test_tokens_that_are_none(tokens):
     """A model says which tokens, and how many, it can read."""
     with pytest.raises(InputError, match="tokens"):

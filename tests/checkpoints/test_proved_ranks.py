@@ -26,7 +26,7 @@ def test_derivatives_on_the_tape_are_those_by_complex_steps(name):
     expected = evaluate(m, moved, tokens, types).imag.ravel() * 1e30
 
     ball = np.frompyfunc(lambda x: flint.arb(float(x)), 1, 1)
-    [(_, _, pairs)] = m.attention
+    pairs = m.kinds[0].rotary_pairs
     with flint.ctx.workprec(BITS):
         turned, tape = ball(angles(LENGTH, pairs)), Tape()
         weights = {part: tape.numbers(ball(array)) for part, array in w.items()}

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from tiny import DTYPES, FAMILIES, model, tiny
 
-from agattn.checkpoints.configuration import angles
 from agattn.checkpoints.families import wholes
-from agattn.checkpoints.reading import read_transformer, write_transformer
+from agattn.checkpoints.reading import angles, read_transformer, write_transformer
 from agattn.checkpoints.stored import rows
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError
@@ -29,11 +28,8 @@ def equal(first, second):
 
 def loaded(transformer):
     """The transformer with all arrays in memory, so that some can be replaced."""
-    return replace(
-        transformer,
-        ends={part: transformer.ends[part] for part in transformer.ends},
-        blocks=[{part: block[part] for part in block} for block in transformer.blocks],
-    )
+    ends, *blocks = ({part: one[part] for part in one} for one in (transformer.ends, *transformer.blocks))
+    return replace(transformer, ends=ends, blocks=blocks)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -292,32 +288,20 @@ Q = "model.layers.0.self_attn.q_proj.weight"
         ("llama", {"model_type": "mamba"}, {}, "model_type is 'mamba'; whole models are read of llama"),
         ("llama", {"model_type": "mixtral"}, {}, "whole models are read of"),
         ("llama", {"hidden_act": "mish"}, {}, "hidden_act is 'mish', which is no activation"),
-        (
-            "llama",
-            {"rope_scaling": {"type": "dynamic", "factor": 2.0}},
-            {},
-            "'dynamic', whose angles are not",
-        ),
+        ("llama", {"rope_scaling": {"type": "dynamic", "factor": 2.0}}, {},
+         "'dynamic', whose angles are not"),
         ("llama", {"rope_scaling": {"type": "linear"}}, {}, "factor of rope_scaling"),
         ("llama", {"quantization_config": {"quant_method": "gptq"}}, {}, r"quantized \(gptq\)"),
         ("llama", {"residual_multiplier": 0.5}, {}, "residual_multiplier is 0.5; whole models"),
         ("llama", {"num_hidden_layers": 1}, {}, "config.json has 1 layers"),
         ("llama", {"num_hidden_layers": 3}, {}, "no tensor for D, G, K, O, P, Q, U,.* of layer 2"),
         ("llama", {"attention_bias": True}, {}, "no tensor for K.bias, O.bias, P.bias, Q.bias of layer 0"),
-        (
-            "llama",
-            {"hidden_size": 48},
-            {},
-            "embed_tokens.weight is 50 × 24; by config.json it must be 50 × 48",
-        ),
+        ("llama", {"hidden_size": 48}, {},
+         "embed_tokens.weight is 50 × 24; by config.json it must be 50 × 48"),
         ("llama", {}, {Q: None}, "no tensor for Q of layer 0"),
         ("llama", {}, {"model.layers.0.self_attn.sinks": np.zeros(4)}, "self_attn.sinks, which is no part"),
-        (
-            "llama",
-            {},
-            {Q.replace("weight", "bias"): np.zeros(24)},
-            "q_proj.bias, which a model of the family",
-        ),
+        ("llama", {}, {Q.replace("weight", "bias"): np.zeros(24)},
+         "q_proj.bias, which a model of the family"),
         ("llama", {}, {Q: np.zeros((24, 23))}, "q_proj.weight is 24 × 23; by config.json it must be 24 × 24"),
         ("llama", {}, {f"vision.{Q}": np.zeros((24, 24))}, "holds both"),
         ("llama", {}, {Q: np.zeros((24, 24), np.int8)}, "integers; quantized"),
@@ -325,17 +309,13 @@ Q = "model.layers.0.self_attn.q_proj.weight"
         ("falcon", {"alibi": True}, {}, "alibi is True"),
         ("gpt2", {"add_cross_attention": True}, {}, "add_cross_attention is True"),
         ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, {}, "scale_attn_by_inverse_layer_idx is True"),
-        (
-            "bert",
-            {"position_embedding_type": "relative_key"},
-            {},
-            "position_embedding_type is 'relative_key'",
-        ),
+        ("bert", {"position_embedding_type": "relative_key"}, {},
+         "position_embedding_type is 'relative_key'"),
         ("gemma3", {"use_bidirectional_attention": True}, {}, "use_bidirectional_attention is True"),
         ("gemma2", {"layer_types": ["chunked_attention"] * 2}, {}, "layer_types has 'chunked_attention'"),
         ("gemma2", {"sliding_window": -1}, {}, "sliding_window is -1; it must be a number of at least 0"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(family, keys, change, message):
     config, tensors = model(family)
     tensors = {name: tensor for name, tensor in (tensors | change).items() if tensor is not None}

@@ -60,7 +60,7 @@ def test_comparisons_are_the_same_in_whichever_order_pieces_come():
         checks = Checks()
         for n in order:
             at = slice(n, n + 1)
-            checks.add((0, "U"), "neuron", expected[at], actual[at], np.full(1, 1.0), n)
+            checks.add(0, "U", "neuron", expected[at], actual[at], np.full(1, 1.0), n)
         (check,) = checks.all.values()
         every.append(check._replace(expected=None, actual=None))
     assert every[0] == every[1] and every[0].misfits > 1

@@ -8,8 +8,9 @@ import pytest
 from command_line import document
 
 import agattn as ag
-from agattn.checkpoints.published import LayerKind, Published
+from agattn.checkpoints.published import Published
 from agattn.checkpoints.transformers import _groups, transformer_dimension
+from agattn.checkpoints.whole_model import LayerKind
 from agattn.geometry.dimension.dimension import dimension
 
 
@@ -25,6 +26,7 @@ def small(kv_heads=2, rotary_pairs=0, kinds=None, **changed):
 SMALL = [
     small(),
     small(kv_heads=4),
+    small(1, 1, dim=2, heads=1, rank=2, value_rank=2, causal=False),
     small(heads=2, kv_heads=1, rank=2, value_rank=2, rotary_pairs=1),
     small(heads=2, kv_heads=1, rank=3, value_rank=1, rotary_pairs=1),
     small(layers=3, kinds=(LayerKind(2, 2, 0), LayerKind(1, 4, 0))),
@@ -49,7 +51,7 @@ def test_a_layer_is_known_with_its_groups(config):
         assert sum(part.dimension for part in one.redundant) == one.parameters - one.upper_bound
 
 
-@pytest.mark.parametrize("config", [one for one in SMALL if len(one.kinds) == 1][:6], ids=str)
+@pytest.mark.parametrize("config", [one for one in SMALL if len(one.kinds) == 1][:7], ids=str)
 def test_the_stack_is_between_its_bounds(config):
     """The rank of two layers, one after the other."""
     whole = transformer_dimension(config)

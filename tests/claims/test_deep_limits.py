@@ -9,7 +9,7 @@ from agattn.claims import NETWORK_CLAIMS as CLAIMS
 from agattn.claims import deep as deep_limits
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence, Status
-from agattn.geometry.closedness.limits import limit_set, zero_kinds
+from agattn.geometry.closedness.question import limit_set, zero_kinds
 from agattn.verification.verify import verify
 
 IDS = ["agattn.deep-zeros", "agattn.deep-not-closed", "agattn.deep-boundary"]

@@ -9,6 +9,7 @@ import pytest
 
 from agattn import DeepNetwork
 from agattn.algebra.echelon import rational_rank
+from agattn.claims import CLAIMS
 from agattn.claims import deep as deep_singular_points
 from agattn.geometry.identifiability.virtual_weights import is_skew
 from agattn.geometry.singular_points.kinds import kinds
@@ -358,7 +359,7 @@ def test_a_wrong_theorem_is_refuted_at_a_point(monkeypatch, claim, said):
 def test_the_claims_share_one_computation():
     assert {claim.tasks for claim in deep_singular_points.CLAIMS[3:5]} == {(deep_singular_points.POINTS,)}
     report = verify(wide(3, 1, 2, 2), IDS, "native")
-    assert [v.known for v in report.verdicts] == ["proved in part"] * 2
+    assert [v.strength for v in report.verdicts] == ["proved in part"] * 2
     assert {v.computed["points"] for v in report.verdicts} == {22}
 
 
@@ -400,3 +401,17 @@ def test_the_claims_share_one_computation():
 def test_what_the_theorems_settle(network, kind, expected):
     found = {k.name: k for k in kinds(network)}[kind]
     assert settled(network, *(found.virtual or ([], np.zeros((1, 1))))) == expected
+
+
+def test_certificates_hold_a_point_of_each_kind():
+    """Generic, rk M_1 = 1, rk M_2 = rk L = 1, and M_2 = k qᵀ, L = h kᵀ; preimages whose images add up."""
+    network, draw = wide(2, 2, 2, 2), np.random.default_rng(0)
+    critical, singular = (CLAIMS[name].certificate.document(network, draw)["points"] for name in IDS)
+    assert [found["rank"] for found in critical] == [10, 9, 10, 9]
+    assert [(found["rank"], len(found["others"])) for found in singular] == [(10, 2), (12, 1)]
+
+
+def test_a_certificate_of_the_boundary_has_as_many_inputs_as_tell_the_dimension_of_the_limits():
+    network = wide(2, 2, 3, 2)
+    found = CLAIMS["agattn.deep-boundary"].certificate.document(network, np.random.default_rng(0))
+    assert found["dimension"] == 9 and 3 <= len(found["inputs"]) <= 9

@@ -47,7 +47,7 @@ def test_elsewhere_the_numbers_are_those_of_the_theorems_and_not_checked(layer, 
     assert NUMBERS.infeasible(layer)
     found = verdict(layer)
     assert [source.found_by for source in found.sources] == ["theorem"]
-    assert found.known == "proved in part" and found.scope.startswith("nowhere by counting")
+    assert found.strength == "proved in part" and found.scope.startswith("nowhere by counting")
     assert (found.status, found.evidence) == (Status.CONFIRMED, Evidence.PROVED)
     assert tuple(found.computed) == expected
     assert found.details["theorems"][0] == "critical-points.general-data" in found.witness

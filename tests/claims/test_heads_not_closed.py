@@ -1,6 +1,5 @@
 """That layers of several heads are not closed: the claim, and certificates, which cannot be made false."""
 
-import copy
 import json
 import random
 from dataclasses import replace
@@ -15,7 +14,8 @@ from agattn.errors import InputError
 from agattn.geometry.closedness.several_heads import closedness
 from agattn.verification.certificate import certify
 from agattn.verification.verify import verify
-from tests.faults.certificates import at, is_valid, places
+from tests.faults.certificates import changed as changed_in
+from tests.faults.certificates import is_valid
 
 NAME = "agattn.heads-not-closed"
 OUTSIDE = {"squares": (3, 2, 2, 3), "products": (4, 1, 1, 3), "pencil": (5, 1, 3, 2)}
@@ -32,7 +32,7 @@ def verdict(network):
 @pytest.mark.parametrize("kind", OUTSIDE)
 def test_confirmed(kind):
     found = verdict(layer(*OUTSIDE[kind], t=3))
-    assert (found.status.value, found.known, found.computed) == ("confirmed", "proved", "not closed")
+    assert (found.status.value, found.strength, found.computed) == ("confirmed", "proved", "not closed")
     assert found.details["limit"]["obstruction"]["kind"] == kind and "y_11" in found.witness
     assert verdict(layer(3, 3, 2, 2, skip=True)).status.value == "confirmed"
 
@@ -80,43 +80,20 @@ def test_a_wrong_witness_decides_nothing_and_a_closed_layer_refutes(monkeypatch)
 # Certificates -----------------------------------------------------------------------------------------------
 
 
-def mutants(document, count):
-    """The document with an integer changed, two exchanged, or something left out or doubled."""
-    generator = random.Random(0)
-    numbers = [path for path in places(document) if type(at(document, path)) is int]
-    lists = [p for p in places(document) if isinstance(at(document, p), list) and at(document, p)]
-    for _ in range(count):
-        changed = copy.deepcopy(document)
-        path, other = generator.sample(numbers, 2)
-        x, z = at(document, path), at(document, other)
-        how = generator.randrange(4)
-        if how < 2:
-            at(changed, path[:-1])[path[-1]] = generator.choice([x + 1, x - 1, -x, 2 * x + 7])
-        elif how == 2:
-            at(changed, path[:-1])[path[-1]], at(changed, other[:-1])[other[-1]] = z, x
-        else:
-            chosen = at(changed, generator.choice(lists))
-            n = generator.randrange(len(chosen))
-            chosen[n : n + 1] = [] if generator.random() < 0.5 else [chosen[n], chosen[n]]
-        if changed != document:
-            yield changed
-
-
 @pytest.mark.parametrize("kind", OUTSIDE)
 def test_no_certificate_says_anything_false(kind):
     document = certify(layer(*OUTSIDE[kind]), [NAME])
     assert check(json.loads(json.dumps(document)))["valid"]
-    tried = accepted = 0
-    for changed in mutants(document, 200):
-        tried += 1
-        if is_valid(changed):
+    accepted, chosen = 0, random.Random(0)
+    for changed in (changed_in(chosen, document) for _ in range(400)):
+        if changed != document and is_valid(changed):
             accepted += 1
             shape = [changed[name] for name in ("d", "d_out", "a", "h")]
             assert closedness(layer(*shape)).status == "not closed"
             # Beside the sizes only terms of the arc that do not reach the limit can be changed.
             assert changed["h"] == document["h"]
             assert {**changed["claims"][0], "heads": 0} == {**document["claims"][0], "heads": 0}
-    assert tried > 100 and accepted < tried / 8
+    assert accepted < 50
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import agattn as ag
 from agattn.claims import deep as jets
 from agattn.claims.claim import Finding, Findings
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability import softmax
-from agattn.geometry.identifiability.softmax import PREPRINT
+from agattn.geometry.identifiability import virtual_weights
+from agattn.geometry.identifiability.virtual_weights import PREPRINT
 from agattn.verification.verify import verify
 
 NAME = "agattn.jet-order"
@@ -131,7 +131,7 @@ def test_behind_the_first_collapsed_layer_scores_are_free(sizes, ranks, words, s
 def test_scores_that_are_seen_behind_a_collapsed_layer_refute():
     """With three tokens a skew score does not make them equal: later scores are seen, as they must be."""
     network = ag.DeepNetwork((2, 2, 2), (2, 2), 3, normalization="softmax")
-    seen = softmax.seen_at_random_weights(network, 1, score="skew")
+    [seen] = virtual_weights.seen_at_random_weights(network, [1], score="skew")
     assert seen.score == "skew" and seen.later == 4 and seen.rank == 8
     claim = next(one for one in jets.CLAIMS if one.id == "agattn.softmax-collapse")
     finding = Finding((seen,), Evidence.PROVED, ("native",), (), 0.0)

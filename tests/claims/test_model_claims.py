@@ -36,10 +36,10 @@ def test_the_dimension_and_the_bound_by_symmetries(model, dimension, bound, atta
     report = ag.verify(model, engine="native")
     assert [*report] == [DIMENSION, SYMMETRIES] and report.exit_status == 0
     first, second = report[DIMENSION], report[SYMMETRIES]
-    assert (first.status, first.known, first.predicted, first.computed) == (
+    assert (first.status, first.strength, first.predicted, first.computed) == (
         Status.CONFIRMED, "proved", dimension, dimension,
     )  # fmt: skip
-    assert (second.status, second.known) == (Status.CONFIRMED, "proved in part")
+    assert (second.status, second.strength) == (Status.CONFIRMED, "proved in part")
     assert second.predicted == {"at_most": bound} and second.computed == dimension
     assert ("not attained" in second.witness) is not attained
     assert f"model-dimension dim M = {report[DIMENSION].computed}" in str(report)
@@ -63,22 +63,22 @@ def extent(lower, upper, bound, evidence=Evidence.MODULAR):
 
 def test_a_verdict_claims_no_more_than_its_evidence():
     verdict = MODEL_CLAIMS[DIMENSION].verdict(CUBIC, extent(3, 5, 5))
-    assert (verdict.status, verdict.known) == (Status.UNDECIDED, "modular")
+    assert (verdict.status, verdict.strength) == (Status.UNDECIDED, "modular")
     assert verdict.computed == {"observed": 3, "at_least": 3, "at_most": 5}
     assert "proves no upper" in verdict.witness
     known = MODEL_CLAIMS[SYMMETRIES].verdict(CUBIC, extent(3, 5, 5))
-    assert (known.status, known.known) == (Status.CONFIRMED, "modular in part")
+    assert (known.status, known.strength) == (Status.CONFIRMED, "modular in part")
     assert "not attained at any point tried" in known.witness
     for name in (DIMENSION, SYMMETRIES):  # a rank above a bound, if the code were wrong
         refuted = MODEL_CLAIMS[name].verdict(CUBIC, extent(6, 5, 5, Evidence.PROVED))
-        assert (refuted.status, refuted.known) == (Status.REFUTED, "proved")
+        assert (refuted.status, refuted.strength) == (Status.REFUTED, "proved")
     missing = Findings({}, {models.EXTENT: "it is too large"})
     assert MODEL_CLAIMS[DIMENSION].verdict(CUBIC, missing).witness == "it is too large"
 
 
 def test_a_bound_by_symmetries_proves_the_dimension():
     report = ag.verify(TENSORS, engine="native")
-    assert (report[DIMENSION].known, report[DIMENSION].predicted) == ("proved", 4)
+    assert (report[DIMENSION].strength, report[DIMENSION].predicted) == ("proved", 4)
     assert "all linear symmetries" in report[DIMENSION].witness
 
 

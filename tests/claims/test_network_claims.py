@@ -13,7 +13,7 @@ from agattn.claims.claim import Finding, Findings
 from agattn.claims.networks import RECURSION
 from agattn.evidence import Evidence, Status
 from agattn.geometry.dimension import formulas
-from agattn.geometry.identifiability import softmax
+from agattn.geometry.identifiability import virtual_weights
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.limits import limited
 from agattn.systems.network_tasks import (
@@ -268,8 +268,10 @@ def test_conjecture_3_10_is_confirmed_in_its_consequence_only():
 
 
 def test_a_recovery_of_other_weights_refutes_theorem_3_9(monkeypatch):
-    right = softmax.recover
-    monkeypatch.setattr(softmax, "recover", lambda *a, **k: (right(*a, **k)[0], 2 * right(*a, **k)[1]))
+    right = virtual_weights.recover
+    monkeypatch.setattr(
+        virtual_weights, "recover", lambda *a, **k: (right(*a, **k)[0], 2 * right(*a, **k)[1])
+    )
     found = verdict("theorem-3.9", ONE_SOFTMAX)
     assert (found.status, found.computed) == (REFUTED, "other weights") and "2^x" in found.witness
 

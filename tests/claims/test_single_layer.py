@@ -71,15 +71,9 @@ def wide():
         full = s.r_a == 2
         low = lower.get(name, 13)
         tangents[s] = Tangent(13 if full else 10, low, low if name in lower else 20)
-    return {
-        TANGENTS: tangents,
-        CRITICAL: {s: s in (ZERO, S111) for s in strata(WIDE)},
-        FIBERS: {
-            s: FiberSize(*((1, 3) if s == S111 else (2, 2) if s == S112 else (1, 1)))
-            for s in strata(WIDE)[1:]
-        },
-        BASE_LOCUS: ZEROS,
-    }
+    critical = {s: s in (ZERO, S111) for s in strata(WIDE)}
+    fibers = {s: FiberSize(*{S111: (1, 3), S112: (2, 2)}.get(s, (1, 1))) for s in strata(WIDE)[1:]}
+    return {TANGENTS: tangents, CRITICAL: critical, FIBERS: fibers, BASE_LOCUS: ZEROS}
 
 
 def findings(values, without=(), evidence=Evidence.PROVED, reason="the engine timed out"):
@@ -95,11 +89,8 @@ def verdict(claim, layer=LAYER, values=TRUE, without=(), **others):
     """The verdict from the findings given, and native ones of the tasks that only one claim has."""
     alone = (FACTORIZATION, PRODUCTS, HILBERT_VALUES, EQUATIONS, NUMBERS)
     own = [task for task in CLAIMS[claim].tasks if task in alone]
-    found = findings(
-        {**{task: task.native(layer) for task in own if not task.infeasible(layer)}, **values},
-        without,
-        **others,
-    )
+    native = {task: task.native(layer) for task in own if not task.infeasible(layer)}
+    found = findings(native | values, without, **others)
     found.missing.update({task: task.infeasible(layer) for task in own if task.infeasible(layer)})
     return CLAIMS[claim].verdict(layer, found)
 
@@ -438,16 +429,10 @@ def test_the_closure_of_the_singular_points(d, d_out, dimension, degree, a):
 # Contradictions ---------------------------------------------------------------------------------------------
 
 CONTRADICTIONS = {
-    "degree": (
-        "agattn.degree",
-        {**TRUE, IDEAL: TRUE[IDEAL].replace(degree=5)},
-        "is 5, by intersection theory 4",
-    ),
-    "dimension": (
-        "corollary-3.3",
-        {**TRUE, IDEAL: TRUE[IDEAL].replace(dimension=4)},
-        "dimension is 4, .* say 5",
-    ),
+    "degree": ("agattn.degree", {**TRUE, IDEAL: TRUE[IDEAL].replace(degree=5)},
+               "is 5, by intersection theory 4"),
+    "dimension": ("corollary-3.3", {**TRUE, IDEAL: TRUE[IDEAL].replace(dimension=4)},
+                  "dimension is 4, .* say 5"),
     "tangent space too small": (
         "theorem-3.4.singular",
         {**TRUE, IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 5, S112: 6, S122: 5})},
@@ -458,7 +443,7 @@ CONTRADICTIONS = {
         {**TRUE, IDEAL: TRUE[IDEAL].replace(tangent_dimension={ZERO: 6, S111: 6, S112: 6, S122: 6})},
         r"at \(1,2,2\): the fiber is one reduced point, .* dimension 5, but other .* say from 6 to 6$",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("claim", "values", "message"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
@@ -507,14 +492,7 @@ def test_what_section_3_2_says_of_one_dimensional_tokens():
 
     section = [claim for claim in CLAIMS.values() if claim.hypotheses == SECTION_3_2]
     assert all(claim.failing_hypotheses(line) == ["d ≥ 2"] for claim in section)
-    assert {claim.id: holds(claim) for claim in section} == {
-        "theorem-3.4.closed": True,
-        "theorem-3.4.boundary": False,
-        "theorem-3.4.singular": False,
-        "corollary-A.1": True,
-        "corollary-A.2": True,
-        "lemma-A.3": False,
-        "corollary-A.4": False,
-        "proposition-A.5": True,
-        "corollary-A.6": True,
-    }
+    true = "theorem-3.4.closed", "corollary-A.1", "corollary-A.2", "proposition-A.5", "corollary-A.6"
+    false = "theorem-3.4.boundary", "theorem-3.4.singular", "lemma-A.3", "corollary-A.4"
+    expected = dict.fromkeys(true, True) | dict.fromkeys(false, False)
+    assert {claim.id: holds(claim) for claim in section} == expected

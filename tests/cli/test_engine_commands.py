@@ -85,6 +85,12 @@ def test_emit(tmp_path, engine):
     assert json.loads((tmp_path / "script.json").read_text()) == document(*arguments)
 
 
+def test_emit_says_how_to_run_a_script_and_what_is_missing(fakes, tmp_path):
+    err = call("emit", "implicit-ideal", "-d", "2", "-o", "2", "-O", tmp_path / "a.sing")[2]
+    assert f"run it with: agattn run {tmp_path / 'a.sing'}, or Singular" in err
+    assert "(Singular was not found" in err
+
+
 def test_the_command_in_the_header_writes_the_script_again():
     given = ["hilbert-function", "-d", "2", "-o", "1", "-a", "1", "--field", "101", "--max-degree", "3"]
     script = call("emit", *given)[1]

@@ -334,6 +334,9 @@ def test_a_degree_with_too_many_digits_is_left_out_at_once():
     ("named", "described"),
     [
         ("verify 2,1 --claim 3.4 --engine native", "verify -d 2 -o 1 --claim 3.4 --engine native"),
+        ("verify 3 2 2 --claim 3.3", "verify -d 3 -o 2 -a 2 --claim 3.3"),
+        ("dimension 4 1 -t 1", "dimension -d 4 -o 1 -t 1"),
+        ("strata 2 1", "strata -d 2 -o 1"),
         ("emit implicit-ideal 2 1 1", "emit implicit-ideal -d 2 -o 1 -a 1"),
         ("emit fiber 2,1,1 --engine singular", "emit fiber -d 2 -o 1 -a 1 --engine singular"),
         ("figure 1 2 1 1 --engine native", "figure 1 -d 2 -o 1 -a 1 --engine native"),

@@ -27,18 +27,16 @@ def imported_by(*commands):
     return {*json.loads(run(code=code).out.splitlines()[-1])}
 
 
-@pytest.mark.parametrize("line", ["--help", "-h", "--version", "verfy"])
-def test_what_needs_no_mathematics_imports_none(line):
-    assert not imported_by(line) & {*HEAVY}
+def test_what_needs_no_mathematics_imports_none():
+    assert not imported_by("--help", "-h", "--version", "verfy") & {*HEAVY}
 
 
 #: Libraries that take longer to import than the help of a command may take.
 SLOW = ("sympy", "rich", "networkx", "jinja2", "jsonschema", "scipy", "matplotlib", "plotly", "dask")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_of_a_command_imports_no_slow_library(command):
-    assert not imported_by(f"{command} --help") & {*SLOW}
+def test_the_help_of_commands_imports_no_slow_library():
+    assert not imported_by(*(f"{command} --help" for command in COMMANDS)) & {*SLOW}
 
 
 def test_help_lists_the_commands_in_groups_and_the_main_one_first():
@@ -50,31 +48,6 @@ def test_help_lists_the_commands_in_groups_and_the_main_one_first():
     assert places == sorted(places) and len(set(places)) == 7
     listed = re.findall(r"^  ([a-z][a-z-]+)  ", out, re.MULTILINE)
     assert listed == [name for name in COMMANDS if name != "schema"]
-
-
-@pytest.mark.parametrize(
-    ("command", "sizes", "options", "more"),
-    [
-        ("verify", "3 2 2", "-d 3 -o 2 -a 2", "--claim 3.3"),
-        ("verify", "3 2", "-d 3 -o 2", "--claim 3.3"),
-        ("dimension", "4 1", "-d 4 -o 1", "-t 1"),
-        ("strata", "2 1", "-d 2 -o 1", ""),
-    ],
-)
-def test_sizes_of_a_layer_are_known_by_their_places(command, sizes, options, more):
-    placed, named = (
-        json.loads(call(command, *given.split(), *more.split(), "--json").out) for given in (sizes, options)
-    )
-    for found in (placed, named):
-        for timed in (found, *found.get("claims", ())):
-            timed.pop("seconds", None)
-    assert placed == named
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(command):
-    code, out, _ = call(command, "--help")
-    assert code == 0 and "Example" in out and f"agattn {command}" in out
 
 
 def test_version():
@@ -120,7 +93,9 @@ def test_claims_can_be_named_in_part(text, expected):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_is_one_screen_in_sections(name, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    lines = call(name, "--help").out.splitlines()
+    out = call(name, "--help").out
+    assert "Example" in out and f"agattn {name}" in out
+    lines = out.splitlines()
     assert len(lines) <= 40 and max(map(len, lines)) <= 80
     titles = [line for line in lines if re.fullmatch(r"\w[\w ]+:", line)]
     order = ["Options:", "Architecture:", "Limits and engines:"]

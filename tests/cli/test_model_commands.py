@@ -272,3 +272,10 @@ def test_files_and_lines_of_studies(files):
     for line in lines:
         assert line["architecture"] == line["result"]["architecture"]
         assert line["architecture"] in (FORMS[ONE], FORMS[MODEL])
+
+
+def test_of_a_configuration_one_layer_has_symmetries(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text('{"model_type": "gpt2", "n_embd": 4, "n_head": 2, "n_layer": 1}')
+    [layer] = document("symmetries", path)["architecture"]["layer"]
+    assert (layer["out"], layer["rank"], layer["heads"]) == (4, 2, 2)

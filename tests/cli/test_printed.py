@@ -3,8 +3,6 @@
 import io
 import json
 import re
-import sys
-import time
 from collections import Counter
 
 import pytest
@@ -13,7 +11,6 @@ from installed import require
 from rich.console import Console
 
 import agattn.sheet.terminal
-from agattn import patience
 from agattn.sheet.terminal import fold, print_folded, show
 
 #: A script and a schema are for programs: their lines are never folded.
@@ -110,15 +107,3 @@ def test_nothing_is_cut_off_in_a_narrow_terminal(monkeypatch, command, columns):
     told = set(narrow.replace(":", " ").replace("\n", " ").split())
     headings = {"claim", "stratum"}  # of the first column, which heads the paragraphs
     assert {word.strip(":;,.") for word in words} - {w.strip(":;,.") for w in told} <= headings
-
-
-def test_a_terminal_is_told_what_takes_long_and_the_line_is_wiped_out(monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with patience.told("counting", after=0.02, every=0.02) as tell:
-        tell("modulo 7")
-        time.sleep(0.2)
-    err = capsys.readouterr().err
-    assert err.count("\rcounting: modulo 7, 0 s\x1b[K") >= 2 and err.endswith("\r\x1b[K")
-    with patience.told("counting", after=60):
-        pass
-    assert capsys.readouterr().err == ""

@@ -104,15 +104,8 @@ def test_floats_that_are_said_to_be_exact_are_rational(tmp_path: Path) -> None:
 def test_numpy_files(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.arange(12).reshape(3, 4))
     np.savez(tmp_path / "b.npz", only=np.arange(12.0).reshape(3, 4))
-    csr = {
-        "format": np.array(b"csr"), "shape": np.array([3, 4]), "data": np.array([1, 2, 4]),
-        "indices": np.array([0, 1, 2]), "indptr": np.array([0, 1, 2, 3]),
-    }  # fmt: skip
-    np.savez(tmp_path / "c.npz", **csr)
-    np.savez(tmp_path / "d.npz", **{**csr, "format": np.array("csc"), "shape": np.array([4, 3])})
-    for name, expected in (("a.npy", 2), ("b.npz", 2), ("c.npz", 3), ("d.npz", 3)):
-        _, out, _ = call("rank", str(tmp_path / name), "--json")
-        assert json.loads(out)["rank"] == expected
+    for name in ("a.npy", "b.npz"):
+        assert json.loads(call("rank", tmp_path / name, "--json").out)["rank"] == 2
 
 
 def write(path: Path, content: Any) -> None:

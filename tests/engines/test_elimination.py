@@ -292,15 +292,11 @@ def test_nothing_is_asked_of_the_whole_space(monkeypatch):
     [
         ({}, None, None, "the engine did not finish within its limits"),
         ({"dimension": 6, "degree": 20}, 6, None, "whether they generate a prime ideal stayed open"),
-        (
-            {"dimension": 6, "degree": 20, **HILBERT},
-            6,
-            None,
-            "Hilbert function up to degree 8 are those of M̄",
-        ),
+        ({"dimension": 6, "degree": 20, **HILBERT}, 6, None,
+         "Hilbert function up to degree 8 are those of M̄"),
         (RIGHT, 6, True, "they generate a prime ideal of the dimension of M̄"),
     ],
-)
+)  # fmt: skip
 def test_what_was_answered_in_time_is_kept(monkeypatch, given, dimension, prime, words):
     telling(monkeypatch, given)
     found = check_generators(compute_ideal(SMALL, 4), NO_ENGINE)

@@ -1,4 +1,5 @@
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
@@ -108,34 +109,32 @@ QUICK = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("task", "layer", "expected"), QUICK, ids=lambda x: x if isinstance(x, str) else None
-)
+def gives(installation, task, layer, expected):
+    """See that an engine answers a task with these numbers, and maybe more."""
+    done = run(problem_of(task, layer), installation)
+    assert {name: done.answer.integers[name] for name in expected} == expected
+    return done
+
+
+cases = partial(pytest.mark.parametrize, ("task", "layer", "expected"), ids=lambda x: str(x)[:20])
+
+
+@cases(QUICK)
 def test_every_task_on_every_singular(singular, task, layer, expected):
-    answer = run(problem_of(task, layer), singular).answer
-    assert {name: answer.integers[name] for name in expected} == expected
+    gives(singular, task, layer, expected)
 
 
 # A process of Macaulay2 takes half a second to start, so it gets each task once.
-ONCE = list({task: (task, layer, expected) for task, layer, expected in reversed(QUICK)}.values())
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "layer", "expected"), ONCE, ids=lambda x: x if isinstance(x, str) else None)
+@cases([*{case[0]: case for case in reversed(QUICK)}.values()])
 def test_every_task_on_every_macaulay2(macaulay2, task, layer, expected):
-    answer = run(problem_of(task, layer), macaulay2).answer
-    assert {name: answer.integers[name] for name in expected} == expected
+    gives(macaulay2, task, layer, expected)
 
 
-@pytest.mark.parametrize(
-    ("task", "layer", "expected"),
-    [case for case in QUICK if case[0] in MSOLVE.tasks],
-    ids=lambda x: x if isinstance(x, str) else None,
-)
+@cases([case for case in QUICK if case[0] in MSOLVE.tasks])
 def test_every_task_of_msolve(msolve_installation, task, layer, expected):
-    done = run(problem_of(task, layer), msolve_installation)
-    assert {name: done.answer.integers[name] for name in expected} == expected
-    assert done.evidence is Evidence.MODULAR  # it lifts from primes without a proof, over the rationals too
+    """It lifts from primes without a proof, over the rationals too."""
+    assert gives(msolve_installation, task, layer, expected).evidence is Evidence.MODULAR
 
 
 @pytest.mark.parametrize(
@@ -176,32 +175,32 @@ def test_the_engines_find_the_same_quartic(both_engines, msolve_installation):
 
 SHAPES = [SingleLayer(1, 2, 3), SingleLayer(2, 2, 1), SingleLayer(2, 2, 1, t=1)]
 AGREE = [p for p in PROBLEMS if p.layer in SHAPES] + [build("implicit-ideal", SHAPES[1], characteristic=101)]
+problems_of = partial(
+    pytest.mark.parametrize, "problem", ids=lambda p: p.command.removeprefix("agattn emit ")
+)
+
+
+def agree(problem, *installations):
+    """See that two engines find the same numbers, and polynomials of the same degrees."""
+    one, other = (run(problem, installation).answer for installation in installations)
+    # How many equations are used, repeated ones among them, is each script's own affair.
+    assert one.integers | {"equations": 0} == other.integers | {"equations": 0} and one.integers
+    degrees = [
+        sorted(sorted(f.degree() for f in fs) for fs in answer.polynomials.values())
+        for answer in (one, other)
+    ]
+    assert degrees[0] == degrees[1]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("problem", AGREE, ids=lambda p: p.command.removeprefix("agattn emit "))
+@problems_of(AGREE)
 def test_the_engines_agree_on_every_integer(both_engines, problem):
-    one, other = (run(problem, i).answer for i in both_engines)
-    # How many equations are used, repeated ones among them, is each script's own affair.
-    assert {**one.integers, "equations": 0} == {**other.integers, "equations": 0} and one.integers
-    degrees = [
-        {name: sorted(f.degree() for f in fs) for name, fs in a.polynomials.items()} for a in (one, other)
-    ]
-    assert sorted(degrees[0].values()) == sorted(degrees[1].values())
+    agree(problem, *both_engines)
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [p for p in AGREE if can(MSOLVE, p)] + [
-        build("implicit-ideal", SingleLayer(2, 2)),
-    ],
-    ids=lambda p: p.command.removeprefix("agattn emit "),
-)  # fmt: skip
+@problems_of([*(p for p in AGREE if can(MSOLVE, p)), build("implicit-ideal", SingleLayer(2, 2))])
 def test_msolve_agrees_with_singular(msolve_installation, both_engines, problem):
-    one, other = (run(problem, i).answer for i in (msolve_installation, both_engines[1]))
-    assert one.integers == other.integers
-    degrees = [sorted(f.degree() for fs in a.polynomials.values() for f in fs) for a in (one, other)]
-    assert degrees[0] == degrees[1]
+    agree(problem, msolve_installation, both_engines[1])
 
 
 @pytest.mark.slow

@@ -57,20 +57,16 @@ def wheel(fakes, engine, tmp_path):
 
 
 @engines
-def test_wheels_come_last(fakes, engine, wheel):
+def test_wheels_come_last_unless_they_are_named(fakes, engine, wheel, monkeypatch):
     assert [(i.path, i.found) for i in candidates(engine)] == [(wheel, "wheel")]
     fakes.write(engine.executable, "true")
     assert [i.found for i in candidates(engine)] == ["PATH", "wheel"]
+    monkeypatch.setenv(engine.variable, str(wheel))  # which may choose the wheel
+    assert [i.found for i in candidates(engine)] == [engine.variable, "PATH"]
+    assert locate(engine).path == wheel
+    monkeypatch.delenv(engine.variable)
     wheel.chmod(0o644)
     assert [i.found for i in candidates(engine)] == ["PATH"]
-
-
-@engines
-def test_the_variable_may_choose_the_wheel(fakes, engine, wheel, monkeypatch):
-    fakes.write(engine.executable, "true")
-    monkeypatch.setenv(engine.variable, str(wheel))
-    on_path = fakes.folder / engine.executable
-    assert [(i.path, i.found) for i in candidates(engine)] == [(wheel, engine.variable), (on_path, "PATH")]
 
 
 @engines

@@ -21,7 +21,7 @@ from agattn.evidence import Evidence
 from agattn.geometry.ideal.comparison import compare
 from agattn.geometry.ideal.export import export
 from agattn.systems.catalogue import build
-from agattn.verification.reading import read
+from agattn.verification.ideal import read
 
 LAYER = ag.SingleLayer(2, 1, 1)
 MINORS = (
@@ -150,16 +150,10 @@ def test_macaulay2_and_we_read_each_others_mrdi(tmp_path):
         ("i.m2", "I = value get x", "expected a number, a coordinate or"),
         ("i.json", "[1, 2]", 'expected {"generators"'),
         ("i.json", "{", "is not JSON"),
-        (
-            "i.json",
-            '{"coordinates": [[1,1,1,1]], "modules": [{"equations": [[[0.5, [[0, 1]]]]]}]}',
-            "is no ideal",
-        ),
-        (
-            "i.json",
-            '{"coordinates": [[1,1,1,1]], "modules": [{"equations": [[[1, []], [2, []]]]}]}',
-            "no ideal",
-        ),
+        ("i.json", '{"coordinates": [[1,1,1,1]], "modules": [{"equations": [[[0.5, [[0, 1]]]]]}]}',
+         "is no ideal"),
+        ("i.json", '{"coordinates": [[1,1,1,1]], "modules": [{"equations": [[[1, []], [2, []]]]}]}',
+         "no ideal"),
         ("i.mrdi", "{}", "no ideal of polynomials over QQ"),
         (
             "i.mrdi",
@@ -170,7 +164,7 @@ def test_macaulay2_and_we_read_each_others_mrdi(tmp_path):
         ("i.out", "nothing", "does not say what it answers"),
         ("i.out", "agattn emit implicit-ideal --engine singular -d 2 -o 1 -a 1", "has no answer"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=message):

@@ -6,7 +6,7 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.engines.run import run
-from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.identifiability.weights import preimages
 from agattn.geometry.strata.strata import strata
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients

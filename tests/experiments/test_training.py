@@ -83,6 +83,7 @@ def test_gradients_and_hessians_are_derivatives(architecture, teacher, data):
     assert np.allclose((ahead[0] - behind[0]) / 2e-6, gradient @ d, rtol=1e-6)
     assert np.allclose((ahead[1] - behind[1]) / 2e-6, loss.hessian(theta) @ d, rtol=1e-5, atol=1e-6)
     assert np.allclose(values[1], loss(theta[1:2])[0][0])
+    assert np.allclose(loss.hessian(theta)[1], loss.hessian(theta[1:2])[0])
 
 
 @pytest.mark.parametrize("layer", [ag.SingleLayer(2, 2, 1, t=3), ag.SingleLayer(2, 2, t=1)])
@@ -152,6 +153,14 @@ def test_generic_teachers_are_learned_with_the_fiber_as_zeros():
     validate_all(runs)
 
 
+def test_with_decay_the_rescaling_is_no_zero_and_only_rotations_are():
+    [run] = ag.train(ag.SingleLayer(2, 1), seeds=1, decay=1.0)
+    assert (run["outcome"], run["hessian_zeros"], run["hessian_negative"]) == ("converged", 1, 0)
+    assert run["hessian"][0] == pytest.approx(2)  # twice the decay
+    [[sigma]], [[stable]] = run["singular_values"], run["stable_ranks"]
+    assert stable == pytest.approx([(np.array(s) ** 2).sum() / s[0] ** 2 for s in sigma], rel=1e-4)
+
+
 def test_weights_diverge_to_a_limit_of_two_heads_at_the_proved_rate():
     network = ag.DeepNetwork((2, 2), (1,), t=2, heads=2)
     [run] = ag.train(network, "limit", seeds=1, time=1e7)
@@ -192,6 +201,7 @@ def test_descent_follows_the_flow_and_langevin_samples():
     errors = []
     for steps in (500, 1000, 2000):
         [path] = descent(loss, first[None], steps, 1 / steps)
+        assert path.steps == steps
         errors.append(np.abs(path.weights[-1] - flow(loss, first, 1.0).weights[-1]).max())
     assert all(1.8 < a / b < 2.2 for a, b in pairwise(errors))
 

@@ -30,10 +30,7 @@ LAYERS = ["-d", "2", "-o", "1"]
 WEIGHTS = [["fiber", "F"], ["classify", "F"], ["rlct", "F"], ["identify", "F", *LAYERS],
            ["equivalent", str(EXAMPLES / "weights.json"), "F"]]  # fmt: skip
 RANK, CHECK = [["rank", "F"]], [["check", "F"]]
-GRID = [
-    ["study", "F", "--dry-run", "--no-cache"],
-    ["report", "--study", "LINES", "--grid", "F", "-O", "OUT"],
-]
+GRID = [["study", "F", "--dry-run", "--no-cache"], ["report", "--study", "LINES", "--grid", "F", "-O", "OUT"]]
 LINES = [["report", "--study", "F", "-O", "OUT"]]
 POINTS = [["emit", "fiber", *LAYERS, "--point", "F"], ["emit", "membership", *LAYERS, "--point", "F"]]
 SLICES = [["emit", "slice", *LAYERS, "--slice", "F"], ["figure", "1", "--engine", "native", "--slice", "F"]]
@@ -329,13 +326,9 @@ def test_a_file_of_20_gigabytes_is_refused_at_once(ending, folder):
     path.touch()
     os.truncate(path, 20 * 2**30)
     asked = {
-        ".json": [*JSON, ["dimension", "F"]],
-        ".csv": RANK,
-        ".mtx": RANK,
-        ".toml": [*GRID, ["train", "F"], ["dimension", "F"]],
-        ".py": [["dimension", f"{path}:network"]],
-        ".jsonl": LINES,
-    }[ending]
+        ".json": [*JSON, ["dimension", "F"]], ".csv": RANK, ".mtx": RANK, ".jsonl": LINES,
+        ".toml": [*GRID, ["train", "F"], ["dimension", "F"]], ".py": [["dimension", f"{path}:network"]],
+    }[ending]  # fmt: skip
     for command in commands(folder, path.name, asked):
         [found] = outcomes([command], ended)
         assert refused(found) and "more than" in found, (command, found)

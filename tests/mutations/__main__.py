@@ -36,6 +36,11 @@ from tests.mutations.worker import AGAIN, write
 ROOT = Path(__file__).parents[2]
 EXPLAINED = Path(__file__).with_name("unseen.toml")
 NOWHERE = "no test reaches this line"
+#: What decides whether the set of functions is closed; the rest of its file finds limits.
+_CLOSED = (
+    "closed_image", "_divisions", "_covers", "_full_multidegree", "_contains", "_monomials",
+    "is_closed_set", "_of_", "_block",
+)  # fmt: skip
 #: What a verdict rests on: the checker, evidence, transcripts, the checks of answers, and completeness.
 #: ``FILE::NAME`` is what stands in functions and classes of a file whose names begin with NAME.
 TRUSTED = {
@@ -50,7 +55,10 @@ TRUSTED = {
         "agattn/systems/network_tasks.py::_check",
         "agattn/systems/ideal_tasks.py::_check",
     ],
-    "completeness": ["agattn/engines/elimination.py", "agattn/geometry/closedness/question.py"],
+    "completeness": [
+        "agattn/engines/elimination.py",
+        *(f"agattn/geometry/closedness/question.py::{name}" for name in _CLOSED),
+    ],
 }
 #: Tests of a file that stand in other rooms and do not name it.
 ELSEWHERE = {

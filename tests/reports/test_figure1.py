@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from agattn.architectures import SingleLayer
 from agattn.engines.run import run
 from agattn.errors import EngineNotFoundError, InputError, TooLargeError
-from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.identifiability.weights import preimages
 from agattn.geometry.sections.real_points import outside, pieces_of_line
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.strata.strata import stratum_of
@@ -43,6 +44,9 @@ def test_the_engine_finds_the_umbrella_and_its_line(engine_installation, umbrell
     section = section_of_run(done, umbrella.section.slice)
     assert (section.equation, section.singular) == (umbrella.section.equation, umbrella.section.singular)
     assert str(section.equation) == "x^2*w + y^2" and done.answer.integers["dimension"] == 2
+    plane = done.answer.polynomials | {"equation": section.equation.ring.gens[:1]}
+    flat = done.replace(answer=replace(done.answer, polynomials=plane))
+    assert str(section_of_run(flat, umbrella.section.slice).equation) == "x"
 
 
 def test_the_engine_agrees_with_the_resultant_on_another_slice(engine_installation, curved):

@@ -26,16 +26,20 @@ class Outline(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.tags, self.addresses, self.images, self.ids, self.links = [], [], [], [], []
+        self.tags, self.addresses, self.images, self.ids, self.links, self.open = [], [], [], [], [], []
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
         self.tags.append(tag)
+        self.open += [tag] if tag not in ("meta", "br", "img", "link") else []
         self.addresses += [values[name] for name in ("src", "srcset", "data") if name in values]
         self.links += [values["href"]] if "href" in values else []
         self.images += [values] if tag == "img" else []
         self.ids += [values["id"]] if "id" in values else []
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
 
 
 def test_the_report_of_the_counterexample(refuting):

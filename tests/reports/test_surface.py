@@ -102,3 +102,9 @@ def test_all_critical_points_are_in_sight_when_the_page_is_opened(figure):
     points = np.concatenate([mark.points for mark in figure.scene.marks if mark.name != "pinch point"])
     assert figure.scene.radius == 1 and len(points) == 6
     assert not any(umbrella_hides(point, eye) for point in points)
+
+
+def test_faces_that_lie_in_different_directions_are_lit_differently():
+    pytest.importorskip("matplotlib")
+    [axes] = FIGURES["umbrella"]().drawing().axes
+    assert len(np.unique(axes.collections[0].get_facecolor(), axis=0)) > 100

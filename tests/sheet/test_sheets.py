@@ -17,9 +17,8 @@ from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability.equivalence import equivalent
-from agattn.geometry.identifiability.fibers import fiber, preimages
 from agattn.geometry.identifiability.network_fibers import network_fiber
-from agattn.geometry.identifiability.weights import weights
+from agattn.geometry.identifiability.weights import fiber, preimages, weights
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.sections.slices import resultant_section, standard_slice
 from agattn.geometry.strata.strata import Stratum

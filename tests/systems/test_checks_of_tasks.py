@@ -151,13 +151,11 @@ def singular_locus(dimension, ranks, *locus):
 
 def test_the_singular_locus_is_where_the_rank_is_smaller():
     problem = build("singular-locus", LAYER)
+    few = {1, 2, 3}
     for ranks, expected, degrees in (
-        ((0, 0, 0, 1), 4, {1, 2, 3}),
-        ((0, 0, 1, 1), 3, {1, 2, 3}),
-        ((0, 1, 1, 1), 0, {1}),
-        ((1, 1, 1, 1), -1, {-1, 0, 1, 2, 3}),
-        ((0, 0, 0, 0), 5, {1, 2, 3}),
-    ):
+        ((0, 0, 0, 1), 4, few), ((0, 0, 1, 1), 3, few), ((0, 1, 1, 1), 0, {1}), ((0, 0, 0, 0), 5, few),
+        ((1, 1, 1, 1), -1, {-1, 0, *few}),
+    ):  # fmt: skip
         found = {locus for locus in product(range(-3, 7), range(-1, 4))
                  if not refusal(problem, singular_locus(5, ranks, *locus))}  # fmt: skip
         assert found == {(expected, degree) for degree in degrees}

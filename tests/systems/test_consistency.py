@@ -443,7 +443,7 @@ def test_what_takes_too_long_to_count_is_not_known(monkeypatch):
 
     assert consistency.known_degrees(LAYER, 0) == ()
     assert [piece.degree for piece in consistency.known_degrees(LAYER, 9)] == [1, 2, 3, 4]
-    monkeypatch.setattr(consistency, "compute_ideal", too_large)
+    monkeypatch.setattr("agattn.geometry.ideal.ideal.compute_ideal", too_large)
     assert consistency.known_degrees.__wrapped__(LAYER, 9) == ()
 
 

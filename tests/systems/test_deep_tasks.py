@@ -11,7 +11,7 @@ from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork
 from agattn.engines.run import run
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import limit_set
+from agattn.geometry.closedness.question import limit_set
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import token_mixings
 from agattn.limits import limited

@@ -115,27 +115,15 @@ def test_reads_queries_and_keys(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ("{", "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
-        ("[]", "a layer has V together with A, or with K and Q"),
         ({"A": [[1, 0], [0, "-1/-2"]], "V": [[1, 0]]}, "'-1/-2' is not a number: write 3, 22/7"),
-        ({"A": [[1, 0], [0, "1/0000"]], "V": [[1, 0]]}, "has the denominator 0"),
-        ({"A": [[1, 0], [0, "1e999999999"]], "V": [[1, 0]]}, "has an exponent beyond"),
         ({"A": [[1, 0], [0, 0]]}, "V together with A, or with K and Q; there are A"),
         ({"V": [[1, 0]]}, "V together with A, or with K and Q; there are V"),
-        ({"V": [[1, 0]], "K": [[1, 0]]}, "beside V there is K"),
-        ({"A": [[0.5, 0], [0, 0]], "V": [[1, 0]]}, "in floating point; an engine needs exact ones"),
         ({"A": [[1, 0], [0, 0]], "V": [[1.0, 0]]}, "in floating point; an engine needs exact ones"),
-        ({"A": [[1, 0]], "V": [[1, 0]]}, "A is 1 × 2; it must be d × d"),
         ({"A": [[1, 0], [0]], "V": [[1, 0]]}, "is damaged or not a .json file of numbers"),
         ({"A": [[1, 0], [0, 0]], "V": [[1], [0]]}, "V is 2 × 1; with d = 2 it must be d' × 2"),
         ({"K": [[1, 0], [0, 1]], "Q": [[1, 0], [0, 1]], "V": [[1, 0]]}, "K and Q have 2 rows, and a is 1"),
-        ({"A": [[1, 0], [0, "x"]], "V": [[1, 0]]}, "A: 'x' is not a number"),
-        ({"A": [[1, 0], [0, None]], "V": [[1, 0]]}, "A: None is not a real number"),
-        ({"A": 3, "V": [[1, 0]]}, "must be a matrix with rows and columns"),
         ({"A": ["10", "00"], "V": [[1, 0]]}, "must be a matrix with rows and columns"),
         ({"A": [["1e5000", 0], [0, 0]], "V": [[1, 0]]}, "an entry of more than 4000 digits"),
-        ({"A": [[1, 0], [0, 1]], "V": [[1, 0]]}, "A has rank 2, above a = 1"),
     ],
 )  # fmt: skip
 def test_what_is_no_point_is_refused_in_one_line(tmp_path, data, message):
@@ -143,13 +131,6 @@ def test_what_is_no_point_is_refused_in_one_line(tmp_path, data, message):
         point_of(write(tmp_path, data), LAYER)
     assert "\n" not in str(raised.value)
     assert "point.json" in str(raised.value)
-
-
-def test_a_point_has_either_a_or_k_and_q(tmp_path):
-    file = tmp_path / "point.json"
-    file.write_text('{"A": [[1, 0], [0, 1]], "K": [[1, 0], [0, 1]], "V": [[1, 0]]}')
-    with pytest.raises(InputError, match="V together with either A, or both K and Q; beside V there is A, K"):
-        point_of(file, SingleLayer(2, 1))
 
 
 def test_reads_targets(tmp_path):

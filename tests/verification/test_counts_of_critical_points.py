@@ -13,11 +13,12 @@ from agattn.engines.run import run
 from agattn.engines.transcript import read
 from agattn.errors import DisagreementError, EngineNotFoundError, InputError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.critical_points.counts import CriticalPoints, CriticalSet
-from agattn.geometry.critical_points.ed_degree import (
+from agattn.geometry.critical_points.counts import (
     BOMBIERI_WEYL,
     GENERAL_DATA,
     SINGULAR_STRATA,
+    CriticalPoints,
+    CriticalSet,
     generic_ed_degree,
 )
 from agattn.geometry.critical_points.loss import loss
@@ -133,16 +134,12 @@ def test_a_lie_told_alike_over_two_primes_is_refused(singular, monkeypatch, size
     [
         ((2, 2), "degree@1 32", "degree@1 31", "there are 31 critical points on (2,2,2) of M(2,2,2), modulo"),
         ((2, 2), "degree@3 8", "degree@3 7", "an even number is proved for general losses. The engine is"),
-        (
-            (3, 1, 1),
-            "dimension@1 0",
-            "dimension@1 1",
-            "critical points of dimension 1 and degree 25 on (1,1,2)",
-        ),
+        ((3, 1, 1), "dimension@1 0", "dimension@1 1",
+         "critical points of dimension 1 and degree 25 on (1,1,2)"),
         ((3, 1, 1), "dimension@2 0", "dimension@2 1", "finitely many are proved for general losses"),
         ((3, 1, 1), "degree@2 13", "degree@2 12", "an odd number is proved for general losses"),
     ],
-)
+)  # fmt: skip
 def test_what_no_general_loss_has_is_refused(singular, monkeypatch, sizes, old, new, words):
     """An engine that says a wrong number over both primes."""
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
@@ -212,9 +209,9 @@ def test_ids_of_theorems_are_labels_of_the_pages():
 
 def test_numbers_are_computed_in_the_run(monkeypatch, no_engine):
     """By the localization formula: with another sum there is another number."""
-    from agattn.geometry.critical_points import ed_degree
+    from agattn.geometry.critical_points import counts
 
     generic_ed_degree.cache_clear()
-    monkeypatch.setattr(ed_degree, "_integral", lambda points: sum(1 for _ in points()))
+    monkeypatch.setattr(counts, "_integral", lambda points: sum(1 for _ in points()))
     assert critical_points(SingleLayer(4, 1), smooth=True).regular == 16 * 4
     generic_ed_degree.cache_clear()

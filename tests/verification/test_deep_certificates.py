@@ -16,7 +16,7 @@ from agattn import DeepNetwork, checker
 from agattn.algebra.arithmetic import ModularArithmetic, RingArithmetic
 from agattn.algebra.residues import RowSpace
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import LimitMap
+from agattn.geometry.closedness.question import LimitMap
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import vanishes, virtual, virtual_jacobian
 from agattn.verification.certificate import Certificate, certify, dump
@@ -516,12 +516,8 @@ def test_inputs_and_points_have_the_sizes_of_the_network():
     checker.WORK.done = 0
     assert checker.dense([], 3, 4) == [[0] * 4] * 3 and checker.WORK.done == 12
     words = "not all matrices M_1, ..., M_l, L are virtual weights"
-    for dims, ranks in (
-        ([3, 2, 1], [3, 3]),
-        ([3, 3, 2, 1], [3, 3, 3]),
-        ([3, 3, 1], [3, 2]),
-        ([1, 1, 1], [1, 1]),
-    ):
+    sizes = ([3, 2, 1], [3, 3]), ([3, 3, 2, 1], [3, 3, 3]), ([3, 3, 1], [3, 2]), ([1, 1, 1], [1, 1])
+    for dims, ranks in sizes:
         assert flaw_of(checker.Deep({"dims": dims, "ranks": ranks}).points, claim) == words
 
 

@@ -420,4 +420,23 @@ def test_strata_beyond_the_limits_are_shown_if_forced(monkeypatch):
     monkeypatch.setattr("agattn.verification.strata_table.check_size", refuse)
     with pytest.raises(TooLargeError):
         strata_table(SingleLayer(2, 1))
-    assert len(strata_table(SingleLayer(2, 1), force=True).rows) == 4
+    table = strata_table(SingleLayer(2, 1), force=True)
+    assert (len(table.rows), table.dimension, table.ambient) == (4, 5, 6)
+    assert table.outside is not None and table.outside.dimension == 4
+
+
+def test_the_table_of_strata_on_a_screen():
+    shown = [" ".join(line.split()) for line in str(strata_table(SingleLayer(2, 1))).splitlines()]
+    assert shown[2] == "stratum dim fiber critical dim T singular HMK boundary near it"
+    assert shown[4:8] == [
+        "(0,0,0) 0 - yes 6 yes yes yes cone",
+        "(1,1,1) 3 1 (×2) yes 6 yes yes yes pinch",
+        "(1,1,2) 4 2 no 6 yes yes no crossing",
+        "(1,2,2) 5 1 no 5 no no no smooth",
+    ]
+    assert (
+        shown[-1].startswith("Not in M, but in its real Zariski closure: h ⊗ q ⊗ Q") and "dim 4." in shown[-1]
+    )
+    wide = strata_table(SingleLayer(3, 2, 2))
+    assert [str(row.stratum) for row in wide.rows if row.words()[6] == "no !"] == ["(2,1,2)", "(2,1,3)"]
+    assert str(wide).splitlines()[-1].startswith("! HMK, Theorem 3.4 in version 2 has only the points")

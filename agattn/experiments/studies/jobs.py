@@ -139,8 +139,7 @@ class StudyQuestion(NamedTuple):
     @property
     def settings(self) -> tuple[str, ...]:
         """The keys of a grid that say how."""
-        fields: tuple[str, ...] = self.asked.__struct_fields__
-        return fields
+        return self.asked.__struct_fields__
 
 
 _ALL = (SingleLayer, DeepNetwork, Network)
@@ -189,8 +188,7 @@ class Job:
             settings |= {"claims": list(self.claims) or "all", "timeout": float(self.timeout)}
             if self.engine == "native":
                 settings |= {"timeout": UNSET, "memory": UNSET}
-        document: dict[str, Any] = question.asked(**settings).as_json()
-        return document
+        return question.asked(**settings).as_json()
 
     def key(self, versions: Versions) -> str:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""

@@ -46,8 +46,7 @@ class PublishedModel(Result):
     @key(Written(dict[str, Any]))
     def config(self) -> Mapping[str, Any]:
         """The keys of its config.json."""
-        config: dict[str, Any] = json.loads(self.text)
-        return config
+        return json.loads(self.text)
 
     @cached_property
     def published(self) -> Published:

@@ -56,8 +56,7 @@ class Conserved(NamedTuple):
 
     def values(self, theta: Array) -> Array:
         """θᵀBθ, for weights of any kind of numbers: ... × D gives ... × number of forms."""
-        values: Array = np.stack([((theta @ B) * theta).sum(-1) for B in self.forms], axis=-1)
-        return values
+        return np.stack([((theta @ B) * theta).sum(-1) for B in self.forms], axis=-1)
 
 
 def conserved(architecture: Architecture) -> Conserved:

@@ -48,7 +48,7 @@ from agattn.architectures import Architecture, DeepNetwork, SingleLayer, as_laye
 from agattn.architectures.protocol import as_parameters, as_rows
 from agattn.calls import is_number, is_ranks, is_whole, one_of, refuse_unless
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import LimitMap, first_of_pair
+from agattn.geometry.closedness.question import LimitMap, first_of_pair
 from agattn.geometry.closedness.several_heads import closedness, is_one_layer
 from agattn.geometry.critical_points.loss import gaussian_gram
 from agattn.geometry.dimension.jacobian import gradients
@@ -214,8 +214,7 @@ class _JaxArithmetic(FloatArithmetic):
 
     def softmax(self, a: Array, seen: Array | None = None) -> Array:
         """The softmax of every column."""
-        columns: Array = import_module("jax").nn.softmax(a, axis=-2, where=seen)
-        return columns
+        return import_module("jax").nn.softmax(a, axis=-2, where=seen)
 
 
 def jax_loss(architecture: Architecture) -> Callable[[Array, Array, Array], Any]:
@@ -373,8 +372,7 @@ class Teacher:
             pairs = zip(K.swapaxes(1, 2) @ Q, V, strict=True)
             y = sum((coefficients(layer, A, v) for A, v in pairs), np.zeros(layer.ambient_dimension))
         rows = y.reshape(layer.d_out, -1)
-        scaled: Array = y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
-        return scaled
+        return y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
 
     def _outputs(self, architecture: Architecture, X: Array, draw: np.random.Generator) -> Array:
         """The outputs at samples."""
@@ -382,17 +380,14 @@ class Teacher:
             return draw.standard_normal((len(X), *architecture.output_shape))
         limit = _limit(architecture) if self.kind == "limit" else None
         if isinstance(limit, LimitMap):
-            out: Array = limit.evaluate(FloatArithmetic(), gaussian_weights(limit.network, draw), X)
-            return out
+            return limit.evaluate(FloatArithmetic(), gaussian_weights(limit.network, draw), X)
         if self.kind in ("zariski", "limit"):
             y = self._point(architecture, draw)
             d_out, d = architecture.output_shape[0], architecture.input_shape[0]
             i, k = np.triu_indices(d)
             squares = (X @ X.swapaxes(1, 2))[:, i, k]
-            values: Array = np.einsum("cbp,np,nbt->nct", y.reshape(d_out, d, -1), squares, X)
-            return values
-        outputs: Array = architecture.evaluate(FloatArithmetic(), self._weights(architecture, draw), X)
-        return outputs
+            return np.einsum("cbp,np,nbt->nct", y.reshape(d_out, d, -1), squares, X)
+        return architecture.evaluate(FloatArithmetic(), self._weights(architecture, draw), X)
 
     def _weights(self, architecture: Architecture, draw: np.random.Generator) -> dict[str, Array]:
         """The parameters of the teacher."""
@@ -454,8 +449,7 @@ def gaussian_weights(architecture: Architecture, draw: np.random.Generator) -> d
 def _well_conditioned(n: int, draw: np.random.Generator) -> Array:
     """A random matrix with singular values between 1/2 and 2."""
     left, right = (np.linalg.qr(draw.standard_normal((n, n)))[0] for _ in range(2))
-    product: Array = (left * 2.0 ** draw.uniform(-1, 1, n)) @ right
-    return product
+    return (left * 2.0 ** draw.uniform(-1, 1, n)) @ right
 
 
 def _point_outside(layer: SingleLayer, draw: np.random.Generator) -> Array:
@@ -464,5 +458,4 @@ def _point_outside(layer: SingleLayer, draw: np.random.Generator) -> Array:
     m, n = _well_conditioned(layer.d, draw)[:2]
     i, k = np.triu_indices(layer.d)
     form = np.where(i < k, 2, 1) * (m[i] * m[k] + n[i] * n[k])
-    y: Array = np.multiply.outer(np.multiply.outer(h, q), form).ravel()
-    return y
+    return np.multiply.outer(np.multiply.outer(h, q), form).ravel()

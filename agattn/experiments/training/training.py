@@ -55,7 +55,7 @@ from agattn.experiments.training.conserved import drift
 from agattn.experiments.training.experiment import Experiment, read_seeds
 from agattn.experiments.training.teachers import Data, Teacher, TrainingLoss, single_layer
 from agattn.geometry.dimension.formulas import network_dimension
-from agattn.geometry.identifiability.softmax import sensitivities
+from agattn.geometry.identifiability.virtual_weights import sensitivities
 from agattn.geometry.strata.strata import Stratum, distance_bounds, singular_by_ranks, strata
 from agattn.limits import log, takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
@@ -280,8 +280,8 @@ def train_architecture(
         :func:`agattn.critical_points_near`, :func:`agattn.rlct`; ``agattn train`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)
-    >>> [(run["outcome"], run["stratum"], run["singular"]) for run in found]
+    >>> runs = ag.train(ag.SingleLayer(2, 1), (1, 1, 2), seeds=3)
+    >>> [(run["outcome"], run["stratum"], run["singular"]) for run in runs]
     [('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True), ('converged', [1, 1, 2], True)]
     """
     names = ("scale", "decay", "time", "steps", "rate", "temperature")
@@ -326,8 +326,7 @@ def train(experiment: Experiment) -> Training:
 def start(architecture: Architecture, scale: float, seed: int) -> Array:
     """The weights at the start, of length D."""
     draw = np.random.default_rng([seed, 0])
-    theta: Array = scale * draw.standard_normal(architecture.parameters)
-    return theta
+    return scale * draw.standard_normal(architecture.parameters)
 
 
 # Paths ------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import flint
 import numpy as np
@@ -143,11 +143,7 @@ class Chart:
 
     def at(self, matrices: Sequence[Array], point: Sequence[Any]) -> list[Array]:
         """Matrices of polynomials at a point of balls."""
-        values = (evaluate(list(matrix.ravel()), point) for matrix in matrices)
-        return [
-            np.array(numbers, dtype=object).reshape(matrix.shape)
-            for numbers, matrix in zip(values, matrices, strict=True)
-        ]
+        return [np.array(evaluate(list(M.ravel()), point), dtype=object).reshape(M.shape) for M in matrices]
 
     @property
     def avoided(self) -> Polynomial | None:
@@ -159,16 +155,14 @@ class Chart:
         if not self.is_pair or self.layer.d == 2:
             return None
         S = self.factors["S"]
-        determinant: Polynomial = S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0]
-        return determinant
+        return cast(Polynomial, S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0])
 
     @cached_property
     def _full(self) -> tuple[tuple[tuple[Array, int], ...], ...]:
         """A point is in the part parametrized iff of each group one matrix has at least its rank there."""
         if self.is_pair:
-            return tuple(
-                ((np.atleast_2d(self.factors[name]), n),) for name, n in (("h", 1), ("q", 1), ("S", 2))
-            )
+            pairs = zip("hqS", (1, 1, 2), strict=True)
+            return tuple(((np.atleast_2d(self.factors[name]), rank),) for name, rank in pairs)
         V, K, Q = (self.factors[name] for name in ("V", "K", "Q"))
         ranks = self.stratum
         if not self.regular:
@@ -195,13 +189,8 @@ class Chart:
 
     def is_inside(self, at: Sequence[Any]) -> bool:
         """Whether a point of balls, real or complex, is proved to be in the part parametrized."""
-        return all(
-            any(
-                _has_rank(M, rank)
-                for M, (_, rank) in zip(self.at([M for M, _ in group], at), group, strict=True)
-            )
-            for group in self._full
-        )
+        groups = (zip(self.at([M for M, _ in group], at), group, strict=True) for group in self._full)
+        return all(any(_has_rank(M, rank) for M, (_, rank) in group) for group in groups)
 
     def near(self, A: Array, V: Array) -> list[float] | None:
         """The coordinates of φ_{A,V} in a chart of the regular part, with the nearest A of rank α, in floats.

@@ -134,9 +134,8 @@ class Elimination:
         small, divides a denominator, or makes θ = ∞ critical.
         """
         if not characteristic:
-            numbers = [
-                self._over_rational(f, multiplicity) for f, multiplicity in self.polynomial.factor()[1]
-            ]
+            factors = self.polynomial.factor()[1]
+            numbers = [self._over_rational(f, multiplicity) for f, multiplicity in factors]
         elif characteristic <= 4 * self.degree or (modulo := self._modulo(characteristic)) is None:
             return None
         else:
@@ -428,11 +427,8 @@ def critical_points_on_umbrella(loss: Polynomial) -> list[SurfacePoint]:
         raise InputError("the loss is not definite on the slice; give more samples")
     alpha, beta, gamma = (_coefficient(f, n) for n in (2, 1, 0))
     # f = αx² + βx + γ here, without the 2.
-    P = (
-        4 * gamma.derivative() * alpha**2
-        - 2 * beta * beta.derivative() * alpha
-        + beta**2 * alpha.derivative()
-    )
+    d_alpha, d_beta, d_gamma = (f.derivative() for f in (alpha, beta, gamma))
+    P = 4 * d_gamma * alpha**2 - 2 * beta * d_beta * alpha + beta**2 * d_alpha
     if not P:
         raise InputError("the loss has infinitely many critical points on the surface")
     P = _prime_to(beta, P)  # where β is 0, so is x

@@ -96,12 +96,8 @@ class Loss:
         if len(y) != (count := self.layer.ambient_dimension):
             raise InputError(f"{len(y)} coordinates were given; {self.layer.name} has {count}")
         zero, size = 0 * y[0], self.size
-        parts = (y[n : n + size] for n in range(0, len(y), size))
-        return [
-            sum((g * x for g, x in zip(row, part, strict=True) if g), zero)
-            for part in parts
-            for row in self.block
-        ]
+        rows = [(row, y[n : n + size]) for n in range(0, len(y), size) for row in self.block]
+        return [sum((g * x for g, x in zip(row, part, strict=True) if g), zero) for row, part in rows]
 
     @cached_property
     def gram(self) -> tuple[Row, ...]:

@@ -22,6 +22,7 @@ from typing import Any
 
 import flint
 import numpy as np
+from numpy.random import Generator
 
 from agattn.algebra.arithmetic import Array, BallArithmetic, FloatArithmetic, ModularArithmetic, to_balls
 from agattn.algebra.residues import Residues, random_prime, random_residues
@@ -32,13 +33,13 @@ from agattn.architectures import Architecture, DeepNetwork
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.normalizer import Normalizer
 from agattn.calls import positive_integer
-from agattn.errors import InputError, TooLargeError, argument
-from agattn.evidence import Evidence
+from agattn.errors import InputError
+from agattn.evidence import Evidence, ProvedOrModular
 from agattn.geometry.dimension.formulas import network_bound, symmetry_bound
 from agattn.geometry.dimension.jacobian import jacobian
-from agattn.limits import limits, log, takes
+from agattn.limits import limits, log, refuse, takes
 from agattn.sheet.data import Note, Sheet, Table
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Result
+from agattn.sheet.result import Count, Key, Positive, Result
 
 #: Larger networks are refused unless forced.
 MOST_PARAMETERS, MOST_LAYERS = 400, 3
@@ -75,7 +76,7 @@ class ContactSpectrum(Result, name="spectrum", eq=False):
     last: Key[Positive, "The largest order that is seen: power series are truncated after this order."]
     prime: Key[Positive, "The prime modulo which the Smith form was computed."]
     digits: Key[Positive | None, "Decimal digits of the singular values; null if there are none."]
-    evidence: Key[Evidence, "`modular`: random weights and inputs, modulo a prime.", PROVED_OR_MODULAR]
+    evidence: Key[ProvedOrModular, "`modular`: random weights and inputs, modulo a prime."]
 
     def summary(self) -> str:
         """The multiplicities of all orders, and the kernel."""
@@ -101,9 +102,7 @@ class ContactSpectrum(Result, name="spectrum", eq=False):
         notes = [Note(f"{kernel} {how}")]
         network = self.architecture.as_network()
         if network is not None and network.t == 1 and not network.is_lightning:
-            notes.append(
-                Note("With one token all weights of attention are 1: keys and queries play no part.")
-            )
+            notes += [Note("With one token all weights of attention are 1: keys and queries play no part.")]
         return Sheet(title, (Table(title, tuple(headings), tuple(rows)), *notes))
 
 
@@ -136,11 +135,11 @@ def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -
         raise InputError(
             f"{architecture} is no network of attention; contact orders are known only for these"
         )
-    if not limits().force and (network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS):
-        raise TooLargeError(
-            f"{network} has {network.depth} layer{'s' * (network.depth != 1)} and {network.parameters} "
-            f"parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS} "
-            f"parameters. Use {argument('force', True)} to start all the same"
+    if network.depth > MOST_LAYERS or network.parameters > MOST_PARAMETERS:
+        refuse(
+            f"{network} has {network.depth} layer{'s' * (network.depth != 1)} and {network.parameters}"
+            f" parameters; contact orders are for at most {MOST_LAYERS} layers and {MOST_PARAMETERS}"
+            " parameters"
         )
     if digits is not None and not FEWEST_DIGITS <= positive_integer("digits", digits) <= MOST_DIGITS:
         raise InputError(f"digits is {digits}; it must be from {FEWEST_DIGITS} to {MOST_DIGITS}")
@@ -168,18 +167,8 @@ def contact_spectrum(architecture: Architecture, *, digits: int | None = None) -
         band = None if slopes is None else slopes[start : start + multiplicity]
         orders.append(ContactOrder(order, multiplicity, None if band is None else (min(band), max(band))))
         start += multiplicity
-    kernel = network.parameters - start
-    return ContactSpectrum(
-        architecture,
-        network.parameters,
-        tuple(orders),
-        kernel,
-        start == bound,
-        last,
-        p,
-        digits,
-        Evidence.MODULAR,
-    )
+    numbers = network.parameters - start, start == bound, last, p, digits
+    return ContactSpectrum(architecture, network.parameters, tuple(orders), *numbers, Evidence.MODULAR)
 
 
 def _has_terms(network: DeepNetwork, last: int) -> bool:
@@ -193,9 +182,7 @@ def _is_small(name: str) -> bool:
     return name.startswith(("K_", "Q_"))
 
 
-def _jacobian_series(
-    network: DeepNetwork, last: int, rows: int, p: int, generator: np.random.Generator
-) -> Residues:
+def _jacobian_series(network: DeepNetwork, last: int, rows: int, p: int, generator: Generator) -> Residues:
     """J(s) modulo s^(last + 1), as (last + 1, rows, parameters): one random cotangent at each of many inputs.
 
     With K = sU the derivative by K is that by U, divided by s.
@@ -279,7 +266,7 @@ class ScaledWeights:
         generator: of all of them. Weights are floats, which are exact rational numbers.
     """
 
-    def __init__(self, network: DeepNetwork, rows: int, generator: np.random.Generator) -> None:
+    def __init__(self, network: DeepNetwork, rows: int, generator: Generator) -> None:
         self.network = network
         self._drawn = {name: generator.standard_normal(shape) for name, shape in network.shapes.items()}
         self._X = generator.standard_normal((rows, *network.input_shape))
@@ -290,10 +277,8 @@ class ScaledWeights:
         bits = int(digits * 3.33) + 16
         with flint.ctx.workprec(bits):
             s = flint.arb(2) ** -n
-            theta = {
-                name: to_balls(array) * s if _is_small(name) else to_balls(array)
-                for name, array in self._drawn.items()
-            }
+            drawn = ((name, to_balls(array)) for name, array in self._drawn.items())
+            theta = {name: array * s if _is_small(name) else array for name, array in drawn}
             X, cotangents = to_balls(self._X), to_balls(self._cotangents)
             J = jacobian(self.network, theta, X, BallArithmetic(), cotangents)
         return singular_values(J, bits)
@@ -306,9 +291,7 @@ class ScaledWeights:
         return values.tolist(), float(values[0] * max(J.shape) * np.finfo(float).eps)
 
 
-def _slopes(
-    network: DeepNetwork, digits: int, rows: int, largest: int, generator: np.random.Generator
-) -> list[float]:
+def _slopes(network: DeepNetwork, digits: int, rows: int, largest: int, generator: Generator) -> list[float]:
     """log₂ σ(2s)/σ(s) of the singular values at a small s, the largest first, in so many digits."""
     bits = int(digits * 3.33) + 16
     # Singular values of the largest order β are about s^β: s is chosen so that half of the digits are left.

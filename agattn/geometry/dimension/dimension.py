@@ -13,18 +13,17 @@ rationals, and a minor of the Jacobian is proved in balls (:func:`agattn.algebra
 not met, and for other architectures, the parameters minus the rank of the tangent vectors of the known
 symmetries (:mod:`agattn.geometry.dimension.symmetries`), or for networks of any layers a space that they lie
 in, or the layers less the groups between them
-(:mod:`agattn.geometry.dimension.stacks`), whichever is less: all proved. Where that is not met either, the
+(:mod:`agattn.geometry.dimension.theorems`), whichever is less: all proved. Where that is not met either, the
 architecture is searched for all linear symmetries (:mod:`agattn.geometry.dimension.lie_algebra`), and the
 orbits of those that are proved take the place of the known ones'.
 
 *By a theorem.* Where the rank of a Jacobian would take long, a theorem may know the dimension, or the rank at
-special weights, at which the Jacobian falls apart (:mod:`agattn.geometry.dimension.theorems`), or both bounds
-of a network that is cut between its layers (:mod:`agattn.geometry.dimension.stacks`). Where a rank is at hand
-it is compared with these.
+special weights, at which the Jacobian falls apart, or both bounds of a network that is cut between its layers
+(:mod:`agattn.geometry.dimension.theorems`). Where a rank is at hand it is compared with these.
 
 *At any size.* Where no Jacobian can be taken and no theorem knows the dimension, the interval of two proved
 bounds is found: from below a network inside whose dimension is known
-(:mod:`agattn.geometry.dimension.smaller`), from above the symmetries' orbits without matrices
+(:mod:`agattn.geometry.dimension.dimension`), from above the symmetries' orbits without matrices
 (:mod:`agattn.geometry.dimension.symmetries`).
 
 Where the two meet the dimension is ``proved``. Elsewhere the interval stands, and the value reported is the
@@ -41,6 +40,18 @@ M(5,1,3), heads 2, t = 2: dimension 49 (modular, in 49..50), expected 50
 >>> large = dimension(DeepNetwork((768, 64), (64,), t=2))
 >>> large.dimension, large.lower_bound_reason, large.theorem
 (143359, 'theorem', 'theorem-3.2')
+
+A smaller model inside a large one, whose dimension bounds that of the large one from below.
+
+Weights that are 0 outside of some rows and columns make a model of smaller widths, with fewer heads and
+neurons. On inputs that are 0 in all other rows the large model computes what the smaller one does, so that
+its functions have at least the dimension of those of the smaller one. Tokens are left out in the same way
+where tokens that are 0 stay 0: without filters along the tokens and the softmax, and with biases that are 0.
+At a softmax equal tokens share their weight, so that each token may be repeated, and t replaced by a divisor.
+
+>>> from agattn.architectures import DeepNetwork
+>>> print(smaller(DeepNetwork((768, 768, 768), (64, 64), t=1024, heads=12, normalization="softmax"), 300))
+M(5,5,5; 5,5), heads 2, softmax, t = 2
 """
 
 from __future__ import annotations
@@ -50,15 +61,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Literal
+from itertools import product
+from typing import Annotated, Any, Literal
 
 from agattn.algebra.rank import RankPoint, RankResult, rank
-from agattn.architectures import Architecture, Jet, Network
+from agattn.architectures import Architecture, Attention, Convolution, DeepNetwork, Jet, Network, Perceptron
 from agattn.architectures.layered import Layered
+from agattn.architectures.layers import LAYERS, Layer, Skip
 from agattn.architectures.model_file import STUDIED, Studied
-from agattn.errors import DisagreementError, TooLargeError, argument
+from agattn.errors import DisagreementError, InputError, TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import stacks, theorems
+from agattn.geometry.dimension import theorems
 from agattn.geometry.dimension.formulas import (
     Bound,
     bound_at_any_size,
@@ -71,7 +84,6 @@ from agattn.geometry.dimension.formulas import (
 )
 from agattn.geometry.dimension.jacobian import bytes_needed, check_size, jacobian_rows
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
-from agattn.geometry.dimension.smaller import smaller
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.limits import limits, log, takes
 from agattn.memory import allow
@@ -150,7 +162,7 @@ def by_theorem(architecture: Architecture, bounds: Bounds) -> Bound | None:
 
 def by_stack(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The lower bound of a network that is cut between its layers, by a theorem."""
-    sides = None if bounds.exact else stacks.cut(architecture)
+    sides = None if bounds.exact else theorems.cut(architecture)
     return sides and sides[0]
 
 
@@ -218,7 +230,7 @@ def by_outputs(architecture: Architecture, bounds: Bounds) -> Bound | None:
 
 def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
     """The dimensions of the layers, less those of the groups between them."""
-    sides = None if bounds.exact else stacks.cut(architecture)
+    sides = None if bounds.exact else theorems.cut(architecture)
     return sides and sides[1]
 
 
@@ -576,3 +588,90 @@ class Dimension(Result):
         if self.predicted is None:
             return []
         return [("general formula", self.predicted, "", "the count of parameters less symmetries")]
+
+
+# Widths and numbers of heads that are tried, the largest first.
+_WIDTHS, _HEADS = (24, 16, 12, 10, 8, 7, 6, 5, 4, 3, 2, 1), (4, 3, 2, 1)
+# So many tokens are kept where none can be left out: with the matrices of attention, and without.
+_MOST_TOKENS, _MOST_POSITIONS = 8, 1000
+
+
+def smaller(architecture: Architecture, parameters: int) -> Architecture | None:
+    """A model of at most so many parameters inside another; ``None`` if none is known."""
+    models = (one for size in product(_WIDTHS, _HEADS) if (one := _inside(architecture, *size)))
+    fitting = [one for one in models if one.parameters <= parameters and one.t <= _most_tokens(one)]
+    return max(fitting, key=lambda one: one.parameters, default=None)
+
+
+def _most_tokens(architecture: Architecture) -> int:
+    """Heads have a matrix of t × t entries each."""
+    steps = architecture.places if isinstance(architecture, Network) else None
+    attends = steps is None or any(isinstance(step.layer, Attention) for step in steps)
+    return _MOST_TOKENS if attends else _MOST_POSITIONS
+
+
+def _inside(architecture: Architecture, width: int, heads: int) -> Architecture | None:
+    """The model with at most so large widths, and so many heads."""
+    if isinstance(architecture, DeepNetwork):
+        return _network(architecture, width, heads)
+    if not isinstance(architecture, Network):
+        return None
+    kinds = [type(step.layer) for step in architecture.places]
+    if not all(kind in LAYERS.values() for kind in kinds):
+        return None  # of other layers it is not known that rows and tokens that are 0 play no role
+    softmax = any(getattr(step.layer, "normalization", "none") != "none" for step in architecture.places)
+    tokens = architecture.t if softmax or Convolution in kinds else min(architecture.t, 3)
+    layers = [_layer(layer, width, heads, tokens, tokens == architecture.t) for layer in architecture.layers]
+    positions = architecture.t == 1 and any(isinstance(layer, Convolution) for layer in layers)
+    rows = architecture.dim if positions else min(architecture.dim, width)
+    try:
+        inside = Network(tuple(layers), rows, tokens)
+    except InputError:  # a filter that is longer than what is left
+        return None
+    # A convolution makes tokens of the rows of a single token: with fewer rows there may be others.
+    same = [step.shape[1] for step in inside.places] == [step.shape[1] for step in architecture.places]
+    same = same and inside.output_shape[1] == architecture.output_shape[1]
+    return inside if tokens < architecture.t or same else None
+
+
+def _network(network: DeepNetwork, width: int, heads: int) -> DeepNetwork:
+    """A network of attention with smaller numbers."""
+    t = network.t
+    if network.is_lightning:
+        t = min(t, 3)
+    elif t > _MOST_TOKENS:
+        t = next((k for k in range(2, _MOST_TOKENS + 1) if t % k == 0), 1)
+    return replace(
+        network,
+        dims=tuple(min(d, width) for d in network.dims),
+        ranks=tuple(min(a, width) for a in network.ranks),
+        heads=tuple(min(h, heads) for h in network.heads_by_layer),
+        value_rank=network.value_rank and min(network.value_rank, width),
+        t=t,
+    )
+
+
+def _layer(layer: Layer, width: int, heads: int, tokens: int, biases: bool) -> Layer:
+    """A layer with smaller numbers, and with its biases if tokens stay."""
+    if isinstance(layer, Skip):
+        return Skip(tuple(_layer(one, width, heads, tokens, biases) for one in layer.layer))
+    limits = {"out": width, "rank": width, "value_rank": width, "channels": width, "heads": heads}
+    limits["neurons"] = 2 * width
+    sizes = {name: getattr(layer, name, None) for name in limits}
+    changed: dict[str, Any] = {name: min(size, limits[name]) for name, size in sizes.items() if size}
+    if getattr(layer, "bias", False):
+        changed["bias"] = biases
+    if isinstance(layer, Perceptron):
+        *inner, last = layer.widths
+        changed["widths"] = (*(min(n, 2 * width) for n in inner), min(last, width))
+    if isinstance(layer, Attention):
+        groups = min(layer.groups, heads)
+        changed["heads"] = groups * min(layer.heads // layer.groups, max(1, heads // groups))
+        changed["kv_heads"] = layer.kv_heads and groups
+        if layer.rotary:
+            pairs = min(layer.pairs, max(1, changed["rank"] // 2))
+            changed["rank"] = 2 * pairs if layer.rotary is True else max(changed["rank"], 2 * pairs)
+            changed["rotary"] = layer.rotary is True or pairs
+        if isinstance(layer.mask, tuple):
+            changed["mask"] = tuple(row[:tokens] for row in layer.mask[:tokens])
+    return replace(layer, **changed)

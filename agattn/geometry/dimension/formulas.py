@@ -334,10 +334,8 @@ def network_bound(network: DeepNetwork, scores: int | None = None) -> Bound:
     if network.skip:
         return Bound(total, "the dimensions of the layers, added up")
     total -= sum(e * r for e, r in zip(widths[1:-1], _independent_coordinates(network, widths), strict=True))
-    counted = Bound(
-        total, f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
-    )
-    return least(counted, _all_coefficients(network))
+    text = f"the layers at widths {','.join(map(str, widths))}, minus the symmetries between them"
+    return least(Bound(total, text), _all_coefficients(network))
 
 
 def seen_scores(network: DeepNetwork, order: int) -> int:
@@ -410,7 +408,7 @@ def _independent_coordinates(network: DeepNetwork, widths: tuple[int, ...]) -> l
     for i, symmetric in zip(range(1, network.depth), symmetric_layers(network, widths), strict=False):
         d, e, h = *widths[i - 1 : i + 1], network.heads_by_layer[i - 1]
         t = 1 if symmetric else min(network.t, 2)
-        if h == 1 or not network.is_lightning or e <= min(d, h * min(network.value_rank or d, d)):
+        if not network.is_lightning or e <= min(d, h * min(network.value_rank or d, d)):
             result.append(e)
             continue
         layer = DeepNetwork((d, e), (network.ranks[i - 1],), t, heads=h, value_rank=network.value_rank)
@@ -425,9 +423,8 @@ def _linear_bound(network: DeepNetwork) -> Bound:
     if network.skip:
         r = min(dims[0], sum(ranks))
         return Bound(r * (2 * dims[0] - r), "one token: the network is linear, 1 plus a matrix of this rank")
-    return Bound(
-        _of_rank(min(ranks), dims[0], dims[-1]), "one token: a normalized network is linear of this rank"
-    )
+    value = _of_rank(min(ranks), dims[0], dims[-1])
+    return Bound(value, "one token: a normalized network is linear of this rank")
 
 
 # --- networks of any layers ---

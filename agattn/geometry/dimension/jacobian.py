@@ -50,9 +50,9 @@ from agattn.architectures import Architecture, draw_parameters
 from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.polynomial_map import PolynomialMap, check_run
 from agattn.architectures.protocol import bounds_on_outputs, has_inputs
-from agattn.errors import TooLargeError, argument
 from agattn.geometry.dimension.formulas import Bound
 from agattn.geometry.dimension.symmetries import gauge_columns
+from agattn.limits import check_sizes
 
 #: The largest Jacobian attempted without ``force``, by its columns.
 MAX_PARAMETERS = 20_000
@@ -185,11 +185,7 @@ def check_size(architecture: Architecture) -> None:
     Raises:
         TooLargeError: if it has more than :data:`MAX_PARAMETERS`, or its arrays would fill the memory.
     """
-    if architecture.parameters > MAX_PARAMETERS:
-        raise TooLargeError(
-            f"the network has {architecture.parameters} parameters, more than {MAX_PARAMETERS};"
-            f" {argument('force', True)} tries anyway"
-        )
+    check_sizes("the network", (architecture.parameters, "parameters", MAX_PARAMETERS))
     network = architecture.as_network() or architecture
     if isinstance(network, Layered):
         check_arrays(network)

@@ -239,10 +239,8 @@ class _Stabilizer:
                 (*first[:k], one, *first[k + 1 :]) for k, axis in enumerate(axes) for one in choices[axis]
             ]
         for chosen in lines:
-            yield (
-                {axis: of for axis, (of, _) in zip(axes, chosen, strict=True)},
-                {axis: n for axis, (_, n) in zip(axes, chosen, strict=True)},
-            )
+            parts = list(zip(axes, chosen, strict=True))
+            yield {axis: of for axis, (of, _) in parts}, {axis: n for axis, (_, n) in parts}
 
     def sums(self, array: str) -> Iterator[tuple[dict[int, int], list[_Action], Row]]:
         """Of each part of an array its sizes, the matrices that act on it, and the sum of the numbers."""

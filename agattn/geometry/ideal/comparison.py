@@ -13,7 +13,6 @@ from itertools import combinations_with_replacement
 from math import comb
 from typing import Literal
 
-import networkx as nx
 import numpy as np
 
 from agattn.algebra.echelon import sparse_rows
@@ -195,6 +194,8 @@ def _rank(rows: Sequence[Terms]) -> int:
     >>> _rank([{(1, 0): 1, (0, 1): 1}, {(1, 0): 2, (0, 1): 2}, {(2, 0): 5}])
     2
     """
+    import networkx as nx
+
     joined = nx.Graph()
     for n, row in enumerate(rows):
         joined.add_edges_from((n, column) for column in row)

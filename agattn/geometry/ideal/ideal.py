@@ -250,7 +250,7 @@ class IdealByDegree(Described, Sequence[Equation]):
 
     def _piece(self, n: int) -> DegreePiece:
         if not 1 <= n <= self.max_degree:
-            raise InputError(f"degree {n} was not computed; this ideal is known to degree {self.max_degree}")
+            raise InputError(f"degree {n} was not computed, as max_degree was {self.max_degree}")
         return self.degrees[n - 1]
 
     def __iter__(self) -> Iterator[Equation]:
@@ -497,7 +497,7 @@ class Ideal(IdealByDegree, Result, name="ideal", eq=False):
         if modules:
             yield LEGEND[self.layer.letter]
         for module in modules:
-            lines = [f"degree {module.degree}, {module.dimension} equations {module}"]
+            lines = [f"degree {module.degree}, dimension {module.dimension}: {module}"]
             lines += [f"  {module.name}"] if module.name else []
             if self.layer.d_out == 1 and self.layer.has_orbits:
                 lines.append(f"  named invariants: {module.family or 'none'}")
@@ -675,9 +675,8 @@ def _check_size_one_token(layer: SingleLayer, max_degree: int) -> None:
             f"the last degree is {max_degree}; the limit is {MOST_DEGREES_ONE_TOKEN}. Lower "
             f"{argument('max_degree')}"
         )
-    size = 1
     for n in range(1, max_degree + 1):
-        size = size * (layer.ambient_dimension + n - 1) // n
+        size = comb(layer.ambient_dimension + n - 1, n)
         if size > LARGEST_DEGREE_PIECE:
             raise TooLargeError(
                 f"at t = 1, degree {n} in {layer.ambient_dimension} coordinates has {size} monomials; the "

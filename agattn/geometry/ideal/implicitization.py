@@ -37,36 +37,38 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import combinations_with_replacement, product
+from itertools import chain, combinations_with_replacement, islice, pairwise, product
 from math import log2, prod
 from typing import Any, NamedTuple, TypeVar
 
 import flint
 import numpy as np
 
-from agattn.algebra.echelon import echelon, primitive, short_basis
+from agattn.algebra.echelon import primitive, short_basis
 from agattn.algebra.polynomial import Polynomial
 from agattn.algebra.residues import (
     Residues,
     RowSpace,
     less_product,
     matmul,
-    nonzero_minor,
-    random_prime,
     rational_number,
     reduce,
 )
 from agattn.errors import TooLargeError, argument
 from agattn.evidence import Evidence
-from agattn.geometry.ideal.multigrading import IntArray, MapArrays, products_of_rows
+from agattn.geometry.ideal.multigrading import (
+    IntArray,
+    MapArrays,
+    pivot_columns,
+    pivots_and_rest,
+    products_of_rows,
+)
 from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
 from agattn.memory import allow
 from agattn.workers import EACH, share
 
-#: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
-_SMALL = 20_000
 #: Values of several multidegrees that are held at a time.
 _TOGETHER = 2_000_000
 #: Monomials that are replaced by smaller ones at a time.
@@ -113,6 +115,10 @@ class _Degree:
     starts: IntArray
     groups: dict[int, slice]
     normal_forms: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
+
+    def count(self, marked: Any) -> list[int]:
+        """How many monomials are marked in each multidegree."""
+        return list(np.add.reduceat(marked, self.starts, dtype=np.int64).tolist()) if len(marked) else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +193,7 @@ class Border:
         smaller = np.arange(len(codes)) < others[:, None]
         if not known.all() or rules[~smaller].any():
             return False
-        space = RowSpace(int(candidate.sum()), p)
-        return space.add(_rewritten(combined, rules, others, p)) == missing
+        return len(pivot_columns(_rewritten(combined, rules, others, p), p)) == missing
 
     def _lower(self) -> IntArray:
         """A basis of the equations from lower degrees, the Koszul relations, in the columns of the border."""
@@ -262,31 +267,16 @@ class Implicitization:
     def __init__(self, source: CoefficientMap) -> None:
         self.map = MapArrays(source)
         self._held, self._orbits_held = 0, 0
-        self.prime = self._new_prime()
+        self.prime = self.map.prime
         self._points: dict[int, IntArray] = {}
         hashing = np.random.default_rng(limits().seed + 1)
         degrees = self.map.degrees
         # Sums of these stand for multidegrees; two that met would be computed together, which is as right.
         self.keys = _fingerprints(degrees, hashing)
-        self._heights = degrees @ hashing.integers(1, 1 << 20, size=degrees.shape[1])
-        self._leads = [_fingerprints(self._leading(hashing), hashing) for _ in range(3)]
+        heights = degrees @ hashing.integers(1, 1 << 20, size=degrees.shape[1])
+        self._heights = heights.astype(np.uint64)  # negative ones too, modulo 2⁶⁴
+        self._leads = [_fingerprints(self.map.leading(hashing), hashing) for _ in range(3)]
         self._permutations = self.map.permutations()
-
-    def _new_prime(self) -> int:
-        denominators = {x.denominator for x in self.map.numbers[0]}
-        while True:
-            p = random_prime(self.map.random)
-            if all(d % p for d in denominators):
-                return p
-
-    def _leading(self, hashing: np.random.Generator) -> IntArray:
-        """The leading exponents of the polynomials in a random order of monomials, ties broken by lex."""
-        parameters = len(self.map.weights)
-        weights = hashing.integers(1, 1 << 30, size=parameters)
-        leading = [
-            exponents[np.lexsort((*exponents.T, exponents @ weights))[-1]] for exponents, _ in self.map.terms
-        ]
-        return np.array(leading, dtype=np.int64).reshape(-1, parameters)
 
     def values(self, rows: IntArray, count: int, p: int) -> IntArray:
         """Monomials at ``count`` random points of the image modulo p, (..., count)."""
@@ -302,7 +292,7 @@ class Implicitization:
         """Random parameters modulo the prime, and the rank of the Jacobian there."""
         theta = self.map.random.integers(self.prime, size=len(self.map.weights))
         jacobian = self.map.jacobian(theta, self.prime)
-        return theta, nonzero_minor(jacobian.astype(np.float64), self.prime).rank if jacobian.size else 0
+        return theta, len(pivot_columns(jacobian, self.prime))
 
     @property
     def dimension_at_least(self) -> int:
@@ -317,18 +307,16 @@ class Implicitization:
         room for.
         """
         values = self.map.values(self._general[0][:, None], self.prime)[:, 0].tolist()
-        cone = len(self.map) - self.map.affine
-        space, codimension = RowSpace(len(self.map), self.prime), cone - self.dimension_at_least
-        for form in equations:
-            if space.rank == codimension:
+        cone, left = len(self.map) - self.map.affine, iter(equations)
+        codimension, rank = cone - self.dimension_at_least, 0
+        gradients: list[list[int]] = []
+        while rank < codimension:
+            forms = list(islice(left, max(codimension - rank, len(gradients))))
+            if not forms:
                 break
-            gradient = np.zeros((1, len(self.map)))
-            for monomial, x in form.items():
-                for place, k in enumerate(monomial):
-                    rest = prod(values[other] for other in (*monomial[:place], *monomial[place + 1 :]))
-                    gradient[0, k] = (gradient[0, k] + x * rest) % self.prime
-            space.add(gradient)
-        return cone - space.rank
+            gradients += [_gradient(form, values, self.prime) for form in forms]
+            rank = len(pivot_columns(np.array(gradients), self.prime))
+        return cone - rank
 
     # --- multidegrees ---
 
@@ -337,66 +325,60 @@ class Implicitization:
 
         Of an orbit the highest one is computed, and below it what its border needs.
         """
-        _, variables = np.unique(self.keys, return_index=True)
-        monomials = np.zeros((1, 0), dtype=np.int64)
+        # What adds up: keys, heights, and the keys of the images under each permutation.
+        added = np.array([self.keys, self._heights, *(self.keys[image] for image, _ in self._permutations)])
+        added = added[:, np.unique(self.keys, return_index=True)[1]]
+        sums, variables = np.zeros((len(added), 1), dtype=np.uint64), added.shape[1]
         every: list[Any] = []
         orbits: list[_Orbits] = []
         for n in range(last + 1):
             if n:
-                # The products with a coordinate each, in parts and together, and their sorted keys.
-                size = 8 * len(monomials) * len(variables) * (2 * n + 6)
+                # The products with a coordinate each, and their sorted keys.
+                size = 8 * sums.shape[1] * variables * (2 * n + 6)
                 self._allow(size, f"the multidegrees of degree {n}")
-                monomials = np.concatenate(
-                    [
-                        np.repeat(monomials, len(variables), axis=0),
-                        np.tile(variables, len(monomials))[:, None],
-                    ],
-                    axis=1,
-                )
-                _, first = np.unique(self._sum(self.keys, monomials), return_index=True)
-                monomials = monomials[first]
-            keys = self._sum(self.keys, monomials)
-            self._orbits_held += 400 * len(keys)  # a place and a path in a dict
-            every.append(keys)
-            orbits.append(self._orbits(keys, monomials))
-        needed = [np.zeros(0, dtype=np.uint64)] * (last + 1)
-        for n in range(last, -1, -1):
-            wanted = np.array([*orbits[n]], dtype=np.uint64)
-            if n < last:
-                below = np.unique((needed[n + 1][:, None] - self.keys[variables]).ravel())
-                wanted = np.union1d(wanted, below[_are_among(below, every[n])])
-            needed[n] = np.sort(wanted)
+                products = np.add.outer(sums[0], added[0]).ravel()
+                below, factors = np.divmod(np.unique(products, return_index=True)[1], max(1, variables))
+                sums = np.array([row[below] + more[factors] for row, more in zip(sums, added, strict=True)])
+            self._orbits_held += 400 * sums.shape[1]  # a place and a path in a dict
+            every.append(sums[0].copy())
+            orbits.append(self._orbits(sums) if n > 1 else {})
+        needed = [*every, sums[0, :0]]
+        for n in range(last, 1, -1):
+            tops = np.array([*orbits[n]], dtype=np.uint64)
+            wanted = np.concatenate([tops, np.subtract.outer(needed[n + 1], added[0]).ravel()])
+            at = np.minimum(every[n].searchsorted(wanted), len(every[n]) - 1)
+            marked = np.zeros(len(every[n]), dtype=bool)
+            marked[at[every[n][at] == wanted]] = True
+            needed[n] = every[n][marked]
         return needed, orbits
 
     @staticmethod
-    def _sum(fingerprints: Any, monomials: IntArray) -> Any:
-        total = np.zeros(len(monomials), dtype=fingerprints.dtype)
-        for column in monomials.T:
-            total += fingerprints[column]
-        return total
+    def _orbits(sums: Any) -> _Orbits:
+        """The orbits of multidegrees by their highest element, with the permutations to each.
 
-    def _orbits(self, keys: Any, monomials: IntArray) -> _Orbits:
-        """The orbits of multidegrees by their highest element, with the permutations to each."""
-        moves = [
-            np.searchsorted(keys, self._sum(self.keys[image], monomials)) for image, _ in self._permutations
-        ]
-        heights = self._sum(self._heights, monomials)
-        found: _Orbits = {}
-        left = np.ones(len(keys), dtype=bool)
-        for top in np.lexsort((keys, -heights)).tolist():
+        Args:
+            sums: the increasing keys of the multidegrees, their heights, and for each permutation the keys of
+                their images, in rows.
+        """
+        keys, heights = sums[:2]
+        moves = keys.searchsorted(sums[2:].T)
+        order, names = np.lexsort((keys, -heights.view(np.int64))).tolist(), keys.tolist()
+        left = [True] * len(names)
+        orbits: _Orbits = {}
+        for top in order:
             if not left[top]:
                 continue
             orbit: dict[int, tuple[int, ...]] = {top: ()}
             waiting = [top]
             while waiting:
                 place = waiting.pop()
-                for number, move in enumerate(moves):
-                    if (there := int(move[place])) not in orbit:
+                left[place] = False
+                for number, there in enumerate(moves[place].tolist()):
+                    if there not in orbit:
                         orbit[there] = (*orbit[place], number)
                         waiting.append(there)
-            left[list(orbit)] = False
-            found[int(keys[top])] = {int(keys[place]): path for place, path in orbit.items()}
-        return found
+            orbits[names[top]] = {names[place]: path for place, path in orbit.items()}
+        return orbits
 
     # --- standard monomials ---
 
@@ -414,22 +396,29 @@ class Implicitization:
     def _border(self, below: _Degree, needed: Any) -> _Degree:
         """The products of coordinates and standard monomials in the multidegrees needed."""
         rows, keys = below.rows[below.standard], below.keys[below.standard]
-        kept = [np.flatnonzero(_are_among(keys + key, needed)) for key in self.keys]
+        next_needed = np.concatenate([needed, needed[:1]])  # the first is no larger number
+        kept = []
+        for key in self.keys:
+            sums = keys + key
+            kept.append((next_needed[needed.searchsorted(sums)] == sums).nonzero()[0])
+        factors = np.arange(len(kept)).repeat([*map(len, kept)])
         # The products, and again without repetition, sorted, with their numbers, keys and counts.
-        products = sum(map(len, kept))
-        size = 8 * products * (3 * (below.n + 1) + 14)
-        self._allow(size, f"degree {below.n + 1}: {products} products of coordinates and standard monomials")
-        parts = [_times(rows[chosen], k) for k, chosen in enumerate(kept) if len(chosen)]
-        found = np.concatenate([np.zeros((0, below.n + 1), dtype=np.int64), *parts])
-        codes, first, counts = np.unique(self._codes(found), return_index=True, return_counts=True)
-        found = found[first]
-        keys = self._sum(self.keys, found)
+        size = 8 * len(factors) * (3 * (below.n + 1) + 14)
+        self._allow(
+            size, f"degree {below.n + 1}: {len(factors)} products of coordinates and standard monomials"
+        )
+        places = np.concatenate([np.zeros(0, dtype=np.int64), *kept])
+        found, keys = _times(rows[places], factors), keys[places] + self.keys[factors]
+        codes = self._codes(found)
         order = np.lexsort((-codes, keys))
-        found, codes, keys, counts = found[order], codes[order], keys[order], counts[order]
+        first = _starts(codes[order])
+        counts = np.concatenate([first[1:], [len(codes)]])[: len(first)] - first
+        order = order[first]
+        found, codes, keys = found[order], codes[order], keys[order]
         different = 1 + (found[:, 1:] != found[:, :-1]).sum(axis=1)
-        starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-        ends = np.append(starts[1:], len(keys))[: len(starts)]  # none where there are no coordinates
-        groups = {int(keys[a]): slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)}
+        starts = _starts(keys)
+        ends = pairwise([*starts.tolist(), len(keys)])
+        groups = {key: slice(a, b) for key, (a, b) in zip(keys[starts].tolist(), ends, strict=True)}
         candidate = counts == different  # all its divisors of one degree less are standard
         # Of both degrees the monomials, numbers and keys.
         self._held = 8 * ((len(found) + len(below.rows)) * (below.n + 4))
@@ -440,18 +429,16 @@ class Implicitization:
 
         They span: so they are all standard where they are no more than these are known to be.
         """
-        group = np.zeros(len(degree.rows), dtype=np.int64)
-        group[degree.starts[1:]] = 1
-        group = np.cumsum(group)
-        places = np.flatnonzero(degree.candidate)
-        rows, group = degree.rows[places], group[places]
-        sizes = np.bincount(group, minlength=len(degree.starts))
-        open_ = sizes > 1
+        places = degree.candidate.nonzero()[0]
+        sizes = np.array(degree.count(degree.candidate), dtype=np.int64)
+        rows, group = degree.rows[places], np.arange(len(sizes)).repeat(sizes)
+        open_, neighbours = sizes > 1, group[1:] == group[:-1]
         for leads in self._leads:
             # Different leading terms are independent.
-            pairs = np.stack([group.astype(np.uint64), self._sum(leads, rows)])
-            different = np.bincount(np.unique(pairs, axis=1)[0].astype(np.int64), minlength=len(sizes))
-            open_ &= different < sizes
+            leading = leads[rows].sum(axis=1)
+            leading = leading[np.lexsort((leading, group))]
+            again = group[1:][neighbours & (leading[1:] == leading[:-1])]
+            open_ &= np.bincount(again, minlength=len(sizes)) > 0
         if sizes.max(initial=0) > MOST_CANDIDATES and not limits().force:
             raise TooLargeError(
                 f"a multidegree of degree {degree.n} needs a matrix of {sizes.max()} columns; the limit is "
@@ -467,7 +454,7 @@ class Implicitization:
             counts = self._counted(degree, orbits, *bounds(degree.n))
             open_ &= sizes != [counts.get(key) for key in degree.groups]
         lots: list[IntArray] = []
-        for columns in np.unique(sizes[open_]).tolist():
+        for columns in sorted(set(sizes[open_].tolist())):
             starts, step = begins[open_ & (sizes == columns)], max(1, _TOGETHER // columns**2)
             for first in range(0, len(starts), step):
                 lots.append(places[starts[first : first + step, None] + np.arange(columns)])
@@ -488,7 +475,7 @@ class Implicitization:
         if len(rows) < bounds[decisive]:
             return {}
         values = self.values(rows, bounds[decisive] + 4, self.prime)
-        if len(_pivots(values.T, self.prime)) < bounds[decisive]:
+        if len(pivot_columns(values.T, self.prime)) < bounds[decisive]:
             return {}
         return {other: bounds[place] for place, key in tops.items() for other in orbits[key]}
 
@@ -502,7 +489,7 @@ class Implicitization:
             combinations = np.zeros((0, len(at)), dtype=np.int64)
             if len(others):
                 values = self.values(rows[np.concatenate([at, others])], len(at) + 4, self.prime)
-                pivots, _, combinations = _eliminate(values.T, self.prime)
+                pivots, _, combinations = pivots_and_rest(values.T, self.prime)
                 assert pivots.tolist() == list(range(len(at)))
             degree.normal_forms[key] = rows[others], combinations
         return degree.normal_forms[key]
@@ -546,7 +533,7 @@ class Implicitization:
         one = _Degree(
             0, np.zeros((1, 0), np.int64), start, start.astype(np.uint64), true, true, start, {0: slice(1)}
         )
-        below, lower = self._border(one, np.unique(self.keys)), False
+        below, lower = self._border(one, needed[1]), False
         for n in range(2, last + 1):
             degree = self._border(below, needed[n])
             self._standard(degree, orbits[n], bounds)
@@ -572,7 +559,7 @@ class Implicitization:
         Raises:
             ArithmeticError: if multidegrees that permutations exchange have different numbers.
         """
-        own = {key: int(degree.standard[rows].sum()) for key, rows in degree.groups.items()}
+        own = dict(zip(degree.groups, degree.count(degree.standard), strict=True))
         counts = {place: own[key] for key, orbit in orbits.items() if key in own for place in orbit}
         if any(counts.get(key, 0) != count for key, count in own.items()):
             raise ArithmeticError(f"degree {degree.n}: a prime was unlucky; give another seed")
@@ -582,13 +569,13 @@ class Implicitization:
         self, degree: _Degree, below: _Degree, orbits: _Orbits, lower: bool
     ) -> dict[int, tuple[int, IntArray]]:
         """The number of minimal generators where there are any, and the equations of lower degree there."""
-        own = {key: degree.groups[key] for key in orbits if key in degree.groups}
-        counts = {key: int((degree.candidate[at] ^ degree.standard[at]).sum()) for key, at in own.items()}
-        counts = {key: count for key, count in counts.items() if count}
+        missing = dict(zip(degree.groups, degree.count(degree.candidate & ~degree.standard), strict=True))
+        counts = {key: missing[key] for key in orbits if missing.get(key)}
         if not lower:
             return {key: (count, degree.rows[:0]) for key, count in counts.items()}
-        widest = max(counts, key=lambda key: own[key].stop - own[key].start, default=None)
-        each = 0 if widest is None else self._bytes(below, widest, own[widest].stop - own[widest].start)
+        widths = {key: degree.groups[key].stop - degree.groups[key].start for key in counts}
+        widest = max(counts, key=lambda key: widths[key], default=None)
+        each = 0 if widest is None else self._bytes(below, widest, widths[widest])
         borders = (self._with_products(degree, below, key) for key in counts)
         found = share(Border.new, borders, len(counts), each, f"degree {degree.n}: relations")
         return {key: new for key, new in zip(counts, found, strict=True) if new[0]}
@@ -616,9 +603,8 @@ class Implicitization:
 
     def _allow_normal_forms(self, below: _Degree) -> None:
         """Refuse normal forms, kept for one degree, that the memory does not hold."""
-        standard = np.add.reduceat(below.standard, below.starts, dtype=np.int64) if len(below.rows) else 0
-        border = np.diff([*below.starts, len(below.rows)])
-        size = 8 * int((standard * (border - standard)).sum())
+        counts = zip(below.count(below.standard), below.count(~below.standard), strict=True)
+        size = 8 * sum(standard * others for standard, others in counts)
         self._allow(size, f"degree {below.n + 1}: the normal forms of degree {below.n}")
         self._held += size
 
@@ -639,7 +625,7 @@ class Implicitization:
 
     def lift(self, block: NewEquations) -> list[Form]:
         """Minimal generators of a multidegree over ℤ, not yet proved; none if they take too many primes."""
-        pivots, free, combinations = _eliminate(
+        pivots, free, combinations = pivots_and_rest(
             self.values(block.candidates, len(block.candidates) + 4, self.prime).T, self.prime
         )
         order = np.concatenate([pivots, free])
@@ -648,12 +634,12 @@ class Implicitization:
         rational: list[list[Any]] | None = None
         while len(primes) <= _MOST_PRIMES:
             rational = _rationals(total, modulus)
-            p = next((q for q in self._points if q not in primes), 0) or self._new_prime()
+            p = next((q for q in self._points if q not in primes), 0) or self.map.new_prime()
             if p in primes:
                 continue
             primes.append(p)
             values = self.values(block.candidates[order], len(pivots) + 4, p)
-            there, _, other = _eliminate(values.T, p)
+            there, _, other = pivots_and_rest(values.T, p)
             if there.tolist() != list(range(len(pivots))):
                 continue  # an unlucky prime
             if rational is not None and _agree(rational, other, p):
@@ -854,28 +840,29 @@ class Generators:
         return self._tables[n]
 
 
+def _gradient(form: Form, values: Sequence[int], p: int) -> list[int]:
+    """The derivatives of a form at a point modulo p."""
+    gradient = [0] * len(values)
+    for monomial, x in form.items():
+        for place, k in enumerate(monomial):
+            others = (*monomial[:place], *monomial[place + 1 :])
+            gradient[k] += x * prod(values[other] for other in others)
+    return [derivative % p for derivative in gradient]
+
+
 def _rationals(residues: Any, modulus: int) -> list[list[Fraction]] | None:
     """The rational numbers with these residues; ``None`` if a residue belongs to no small fraction."""
-    known: dict[int, Fraction | None] = {}
-    rows: list[list[Fraction]] = []
-    for row in residues.tolist():
-        found = []
-        for x in row:
-            if x not in known:
-                known[x] = rational_number(x, modulus)
-            if (value := known[x]) is None:
-                return None
-            found.append(value)
-        rows.append(found)
-    return rows
+    numbers: dict[int, Fraction] = {}
+    for x in dict.fromkeys(residues.ravel().tolist()):
+        if (number := rational_number(x, modulus)) is None:
+            return None
+        numbers[x] = number
+    return [[numbers[x] for x in row] for row in residues.tolist()]
 
 
 def _agree(rational: list[list[Fraction]], residues: IntArray, p: int) -> bool:
-    for row, others in zip(rational, residues.tolist(), strict=True):
-        for x, y in zip(row, others, strict=True):
-            if (x.numerator - y * x.denominator) % p:
-                return False
-    return True
+    pairs = zip(chain.from_iterable(rational), residues.ravel().tolist(), strict=True)
+    return not any((x.numerator - y * x.denominator) % p for x, y in pairs)
 
 
 def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:
@@ -883,15 +870,18 @@ def _fingerprints(vectors: IntArray, hashing: np.random.Generator) -> Any:
     return (vectors.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
 
 
-def _are_among(numbers: Any, increasing: Any) -> Any:
-    """Which numbers are among increasing ones; without the calls that numpy's ``isin`` makes for a few."""
-    at = np.searchsorted(increasing, numbers)
-    return np.append(increasing, increasing[:1])[at] == numbers if len(increasing) else at > 0
+def _starts(numbers: Any) -> IntArray:
+    """Where equal numbers, which are neighbours, begin."""
+    new = np.ones(len(numbers), dtype=bool)
+    new[1:] = numbers[1:] != numbers[:-1]
+    return new.nonzero()[0]
 
 
-def _times(rows: IntArray, k: int) -> IntArray:
-    """The monomials multiplied by coordinate k."""
-    new = np.concatenate([rows, np.full((len(rows), 1), k)], axis=1)
+def _times(rows: IntArray, k: int | IntArray) -> IntArray:
+    """The monomials multiplied by coordinate k, or each by its own."""
+    new = np.empty((len(rows), rows.shape[1] + 1), dtype=np.int64)
+    new[:, :-1] = rows
+    new[:, -1] = k
     new.sort(axis=1)
     return new[:, ::-1]
 
@@ -919,33 +909,4 @@ def _bytes_of_relations(height: int, width: int) -> int:
 
 def _pivots_of_each(values: IntArray, p: int) -> list[IntArray]:
     """The pivots of transposed matrices."""
-    return [_pivots(matrix, p) for matrix in values.swapaxes(1, 2)]
-
-
-def _pivots(matrix: IntArray, p: int) -> IntArray:
-    """The columns that are no combinations of those before them."""
-    if matrix.size > _SMALL:
-        space = RowSpace(matrix.shape[1], p)
-        space.add(matrix)
-        return np.array(sorted(space.columns), dtype=np.int64)
-    (m, n), entries = matrix.shape, matrix.ravel().tolist()
-    return np.array(echelon(flint.nmod_mat(m, n, entries, p))[1], dtype=np.int64)
-
-
-def _eliminate(matrix: IntArray, p: int) -> tuple[IntArray, IntArray, IntArray]:
-    """The columns that are no combinations of those before them, the others, and these as combinations.
-
-    The combinations have a row for each of the other columns.
-    """
-    m, n = matrix.shape
-    if matrix.size > _SMALL:
-        space = RowSpace(n, p)
-        space.add(matrix)
-        pivots = np.array(sorted(space.columns), dtype=np.int64)
-        free = np.setdiff1d(np.arange(n), pivots)
-        return pivots, free, (-space.kernel()[:, pivots].astype(np.int64)) % p
-    reduced, columns = echelon(flint.nmod_mat(m, n, matrix.ravel().tolist(), p))
-    pivots = np.array(columns, dtype=np.int64)
-    free = np.setdiff1d(np.arange(n), pivots)
-    entries = np.array([int(x) for x in reduced.entries()[: n * len(columns)]], dtype=np.int64).reshape(-1, n)
-    return pivots, free, entries[:, free].T
+    return [pivot_columns(matrix, p) for matrix in values.swapaxes(1, 2)]

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
-from itertools import combinations
+from functools import cache, cached_property
+from itertools import accumulate, islice, pairwise
 from typing import Any, TypeAlias
 
 import flint
@@ -37,7 +37,7 @@ from agattn.algebra.echelon import (
     sparse_rows,
 )
 from agattn.algebra.polynomial import Polynomial, PolynomialRing
-from agattn.algebra.residues import RowSpace, hadamard, nonzero_minor, random_prime
+from agattn.algebra.residues import RowSpace, hadamard, random_prime
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.geometry.variety.coefficient_map import CoefficientMap, Terms
 from agattn.limits import limits
@@ -46,6 +46,8 @@ IntArray: TypeAlias = NDArray[np.int64]
 
 #: Terms times points that are held at a time.
 _CHUNK = 4_000_000
+#: Matrices with more entries than this are eliminated by products of blocks, smaller ones by FLINT.
+_SMALL = 20_000
 #: Exchanges of parameters that are tried as symmetries.
 _MOST_EXCHANGES = 3000
 
@@ -59,9 +61,15 @@ class MapArrays:
         coordinates: how many there are, with y_0.
         labels: numbers k of coordinates whose f_k are a basis of the span of all, in increasing order.
         linear: the linear relations of all coordinates, as forms in their numbers k.
-        terms: those of the f_k for the labels; nothing below concerns the others.
+        exponents, coefficients: of the terms of the f_k for the labels, one f_k after the other; nothing
+            below concerns the others.
+        starts: the place of the first term of each f_k, and the number of all terms.
+        of: for each term the place of its f_k among the labels.
+        numbers: the absolute values of coefficients.
+        signed: for each term ±k: its coefficient is the k-th of the numbers, or minus it.
         weights: a basis over ℚ of the weights, one in each column, (parameters, anything).
         degrees: the multidegrees, one in each row; the last one is the degree in y.
+        prime: for all ranks modulo a prime.
         architecture: whose parameters these are.
     """
 
@@ -70,10 +78,12 @@ class MapArrays:
         self.random = np.random.default_rng(limits().seed)
         self._variables, self._parameters = source.ring.variables, len(source.ring)
         every = [Terms(exponents.astype(np.int64), numbers) for exponents, numbers in source.terms]
-        self.terms = [f for f in every if f.coefficients]
+        present = [f for f in every if f.coefficients]
+        self._set_terms(present)
+        self.prime = self.new_prime()
         self.weights = self._weights()
-        found = self._degrees()
-        self.affine = bool(self.terms) and not _spans_one(found)
+        self.degrees, is_cone = self._grading()
+        self.affine = bool(present) and not is_cone
         one = Terms(np.zeros((1, self._parameters), dtype=np.int64), [flint.fmpq(1)])
         every = [one] * self.affine + every
         self.coordinates = len(every)
@@ -85,47 +95,67 @@ class MapArrays:
         self.linear: list[dict[tuple[int, ...], int]] = [
             {(place + first,): x for place, x in relation.items()} for relation in relations
         ]
-        self.terms = [every[place] for place in places]
-        found = self._degrees()
-        self.degrees = np.column_stack([found, np.ones(len(found), dtype=np.int64)])
+        if self.affine or len(places) < len(present):
+            self._set_terms([every[place] for place in places])
+            self.degrees, _ = self._grading()
+
+    def _set_terms(self, polynomials: Sequence[Terms]) -> None:
+        none = np.zeros((0, self._parameters), dtype=np.int64)
+        self.exponents: IntArray = np.concatenate([none, *(exponents for exponents, _ in polynomials)])
+        self.coefficients = [x for _, coefficients in polynomials for x in coefficients]
+        sizes = [len(coefficients) for _, coefficients in polynomials]
+        self.starts = np.array([0, *accumulate(sizes)], dtype=np.int64)
+        self.of: IntArray = np.arange(len(sizes)).repeat(sizes)
+        places: dict[tuple[int, int], int] = {}
+        of_terms = [
+            places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
+            for x in self.coefficients
+        ]
+        self.numbers = [Fraction(*number) for number in places]
+        self.signed = np.array(of_terms, dtype=np.int64)
+        self._residues: dict[int, IntArray] = {}
 
     def __len__(self) -> int:
-        return len(self.terms)
+        return len(self.starts) - 1
+
+    def new_prime(self) -> int:
+        """A random prime p < 2³⁰ that divides no denominator of a coefficient."""
+        while True:
+            p = random_prime(self.random)
+            if all(x.denominator % p for x in self.numbers):
+                return p
 
     def _weights(self) -> IntArray:
         """Integer weights that span all that make every polynomial homogeneous; checked exactly."""
-        parts = [exponents[1:] - exponents[0] for exponents, _ in self.terms if len(exponents) > 1]
-        every = np.concatenate([np.zeros((0, self._parameters), dtype=np.int64), *parts])
-        rows = every[np.unique(_hashed(every), return_index=True)[1]]
+        every = self.exponents[self.starts[self.of]]
+        np.subtract(self.exponents, every, out=every)
+        rows, p = every[np.unique(_hashed(every), return_index=True)[1]], self.prime
         while True:
-            p = random_prime(self.random)
-            space = RowSpace(self._parameters, p)
-            space.add(rows % p)
-            chosen = flint.fmpq_mat(
-                flint.fmpz_mat(space.rank, self._parameters, rows[space.rows].ravel().tolist())
-            )
-            basis = kernel_basis(chosen)
+            chosen = rows[pivot_columns(rows.T % p, p)]
+            basis = kernel_basis(flint.fmpq_mat(flint.fmpz_mat(*chosen.shape, chosen.ravel().tolist())))
             if not basis:
                 return np.zeros((self._parameters, 0), dtype=np.int64)
             whole = saturate(flint.fmpz_mat(flint.fmpq_mat(basis).numer_denom()[0])).lll()
             weights = np.array([[int(x) for x in row] for row in whole.tolist()], dtype=np.int64).T
             if not (every @ weights).any():
                 return weights
-            rows = every
+            rows, p = every, self.new_prime()
 
-    def _degrees(self) -> IntArray:
-        """The degrees of the polynomials, in a short basis of the gradings that differ."""
-        exponents = np.array([exponents[0] for exponents, _ in self.terms], dtype=np.int64)
-        full = exponents.reshape(-1, self._parameters) @ self.weights
-        rows = echelon(flint.fmpq_mat(flint.fmpz_mat(full.tolist())))[1] if full.size else []
+    def _grading(self) -> tuple[IntArray, bool]:
+        """The degrees of the polynomials in a short basis of the gradings that differ, and 1 for each.
+
+        The second value says whether some combination of the gradings is 1 for each.
+        """
+        ones = np.ones((len(self), 1), dtype=np.int64)
+        full = np.concatenate([self.exponents[self.starts[:-1]] @ self.weights, ones], axis=1)
+        columns = echelon(flint.fmpq_mat(flint.fmpz_mat(*full.shape, full.ravel().tolist())))[1]
+        rows = [column for column in columns if column < len(self.weights.T)]
         if not rows:
-            return np.zeros((len(self.terms), 0), dtype=np.int64)
-        chosen = flint.fmpz_mat([[int(x) for x in full.T[row]] for row in rows])
-        short = saturate(chosen).lll().tolist()
-        signs = [1 if sum(map(int, row)) >= 0 else -1 for row in short]
-        return np.array(
-            [[s * int(x) for x in row] for s, row in zip(signs, short, strict=True)], dtype=np.int64
-        ).T
+            return ones, not columns
+        short = saturate(flint.fmpz_mat(full.T[rows].tolist())).lll().tolist()
+        degrees = np.array([[int(x) for x in row] for row in short], dtype=np.int64).T
+        degrees *= np.where(degrees.sum(axis=0) >= 0, 1, -1)
+        return np.concatenate([degrees, ones], axis=1), len(rows) == len(columns)
 
     def slice(self) -> tuple[PolynomialRing, list[Polynomial]]:
         """The polynomials with as many parameters set to 0 and 1 as the torus and the known symmetries allow.
@@ -134,30 +164,34 @@ class MapArrays:
         where the tangent vectors of the orbits span the directions of the parameters that are set, the orbits
         of the slice are dense. Their rank is found at one point modulo a prime, and so is no smaller over ℚ.
         """
-        p = random_prime(self.random)
+        p = self.prime
         theta = self.random.integers(1, p, size=self._parameters)
         fixed: dict[int, int] = {}
+
+        def fix(block: dict[int, int]) -> None:
+            together = fixed | block
+            if not block.keys() & fixed.keys() and self._rank(theta, together, p) == len(together):
+                fixed.update(block)
+
         for block in self._unit_blocks():
-            if not block.keys() & fixed.keys() and self._rank(theta, fixed | block, p) == len(fixed | block):
-                fixed |= block
-        torus = np.remainder(self.weights.T, p).astype(float)
+            fix(block)
+        torus = self.weights.T % p
         free = [v for v in range(self._parameters) if v not in fixed]
-        ones = [free[place] for place in nonzero_minor(torus[:, free], p).columns] if torus.size else []
-        for v in ones:
-            if self._rank(theta, fixed | {v: 1}, p) == len(fixed) + 1:
-                fixed[v] = 1
+        ones = [free[place] for place in pivot_columns(torus[:, free], p)]
+        fix(dict.fromkeys(ones, 1))
+        for v in ones:  # one by one where not all can be set
+            fix({v: 1})
         kept = [v for v in range(self._parameters) if v not in fixed]
         zero = [v for v, x in fixed.items() if not x]
         ring = PolynomialRing([self._variables[v] for v in kept])
+        keys = list(map(tuple, self.exponents[:, kept].tolist()))
+        stay = (~self.exponents[:, zero].any(axis=1)).tolist()
         sliced = []
-        for exponents, coefficients in self.terms:
+        for start, stop in pairwise(self.starts.tolist()):
             terms: dict[tuple[int, ...], Any] = {}
-            left = (exponents[:, zero].sum(axis=1) == 0).tolist()
-            for key, x, stays in zip(
-                map(tuple, exponents[:, kept].tolist()), coefficients, left, strict=True
-            ):
-                if stays:
-                    terms[key] = terms.get(key, 0) + x
+            for term in range(start, stop):
+                if stay[term]:
+                    terms[keys[term]] = terms.get(keys[term], 0) + self.coefficients[term]
             sliced.append(ring.from_terms(terms))
         return ring, sliced
 
@@ -183,39 +217,34 @@ class MapArrays:
                 hadamard(np.remainder(self.weights.T, p).astype(float), point.astype(float), p),
             ]
         )[:, list(fixed)]
-        return nonzero_minor(rows, p).rank if rows.size else 0
+        return len(pivot_columns(rows, p))
 
     @cached_property
-    def _factors(self) -> tuple[IntArray, IntArray]:
-        """The parameters of all terms, filled up with a parameter 1; and the places where each f_k starts."""
-        width = max((int(exponents.sum(axis=1).max()) for exponents, _ in self.terms), default=0)
-        parts = [np.zeros((0, width), dtype=np.int64)]
-        for exponents, _ in self.terms:
-            rows, columns = exponents.nonzero()
-            powers = exponents[rows, columns]
-            rows, columns = np.repeat(rows, powers), np.repeat(columns, powers)
-            parts.append(np.full((len(exponents), width), self._parameters))
-            parts[-1][rows, np.arange(len(rows)) - np.searchsorted(rows, rows)] = columns
-        return np.concatenate(parts), np.cumsum([0, *map(len, parts[1:])])
+    def _factors(self) -> IntArray:
+        """The parameters of all terms, filled up with a parameter 1."""
+        exponents = self.exponents
+        rows, columns = exponents.nonzero()
+        powers = exponents[rows, columns]
+        rows, columns = rows.repeat(powers), columns.repeat(powers)
+        factors = np.full((len(exponents), int(exponents.sum(axis=1).max(initial=0))), self._parameters)
+        factors[rows, np.arange(len(rows)) - rows.searchsorted(rows)] = columns
+        return factors
 
-    @cached_property
-    def numbers(self) -> tuple[list[Fraction], IntArray]:
-        """The absolute values of coefficients, and for each term ±k: the k-th of these, or minus it."""
-        places: dict[tuple[int, int], int] = {}
-        of_terms = [
-            places.setdefault((abs(int(x.p)), int(x.q)), len(places) + 1) * (1 if x > 0 else -1)
-            for _, coefficients in self.terms
-            for x in coefficients
-        ]
-        return [Fraction(*number) for number in places], np.array(of_terms, dtype=np.int64)
+    def leading(self, generator: np.random.Generator) -> IntArray:
+        """The leading exponents of the polynomials in a random order of monomials, ties broken by lex."""
+        weights = generator.integers(1, 1 << 30, size=self._parameters)
+        order = np.lexsort((*self.exponents.T, self.exponents @ weights, self.of))
+        return self.exponents[order[self.starts[1:] - 1]]
 
     def _coefficients(self, p: int) -> IntArray:
         """Those of all terms modulo p."""
-        numbers, of_terms = self.numbers
-        if any(x.denominator % p == 0 for x in numbers):
-            raise ZeroDivisionError(f"{p} divides a denominator")
-        residues = [0, *(x.numerator * pow(x.denominator, -1, p) % p for x in numbers)]
-        return np.array(residues, dtype=np.int64)[abs(of_terms)] * np.sign(of_terms) % p
+        if p not in self._residues:
+            if any(x.denominator % p == 0 for x in self.numbers):
+                raise ZeroDivisionError(f"{p} divides a denominator")
+            residues = [0, *(x.numerator * pow(x.denominator, -1, p) % p for x in self.numbers)]
+            of_terms = np.array(residues, dtype=np.int64)[abs(self.signed)]
+            self._residues[p] = of_terms * np.sign(self.signed) % p
+        return self._residues[p]
 
     def values(self, theta: IntArray, p: int) -> IntArray:
         """The f_k modulo a prime p < 2³⁰ at parameters, (parameters, n), as (N, n).
@@ -223,12 +252,12 @@ class MapArrays:
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts = self._factors
-        padded, scales = np.pad(theta, ((0, 1), (0, 0)), constant_values=1), self._coefficients(p)
-        out = np.zeros((len(self.terms), theta.shape[1]), dtype=np.int64)
+        places, starts = self._factors, self.starts
+        padded, scales = np.concatenate([theta, np.ones_like(theta[:1])]), self._coefficients(p)
+        out = np.zeros((len(self), theta.shape[1]), dtype=np.int64)
         step = max(1, _CHUNK // max(1, theta.shape[1]))
         first = 0
-        while first < len(self.terms):
+        while first < len(self):
             last = max(first + 1, int(np.searchsorted(starts, starts[first] + step, side="right")) - 1)
             part = slice(int(starts[first]), int(starts[last]))
             terms = products_of_rows(places[part], padded, p) * scales[part, None] % p
@@ -243,17 +272,15 @@ class MapArrays:
         Raises:
             ZeroDivisionError: if p divides a denominator.
         """
-        places, starts = self._factors
-        padded, scales = np.append(theta, 1), self._coefficients(p)
-        of = np.repeat(np.arange(len(self.terms)), np.diff(starts))
-        out = np.zeros((len(self.terms), self._parameters + 1), dtype=np.int64)
+        places, padded, scales = self._factors, np.append(theta, 1), self._coefficients(p)
+        out = np.zeros((len(self), self._parameters + 1), dtype=np.int64)
         # The derivative of a product: each factor once left out, between the products before and after it.
         before = [scales]
         for column in places.T[:-1]:
             before.append(before[-1] * padded[column] % p)
         after = np.ones_like(scales)
         for column, first in zip(places.T[::-1], reversed(before), strict=False):
-            np.add.at(out, (of, column), first * after % p)
+            np.add.at(out, (self.of, column), first * after % p)
             after = after * padded[column] % p
         return out[:, :-1] % p
 
@@ -267,54 +294,59 @@ class MapArrays:
         Those σ are tried that exchange two neighbouring indices along some axes of the parameters of one
         size; they are found by values at random points, and then verified term by term.
         """
-        p = random_prime(self.random)
-        exchanges = list(self._exchanges())
+        p, own = self.prime, np.arange(self._parameters)
+        orders = np.concatenate([own[None], *self._exchanges()])
         theta = self.random.integers(1, p, size=(self._parameters, 2))
-        tried = np.concatenate([theta[order] for order in [np.arange(self._parameters), *exchanges]], axis=1)
-        values = self.values(tried, p).reshape(len(self), len(exchanges) + 1, 2)
+        tried = theta[orders].swapaxes(0, 1).reshape(self._parameters, -1)
+        values = self.values(tried, p).reshape(len(self), len(orders), 2)
         signed = np.where(values[:, :, :1] > p // 2, p - values, values) % p
         codes = signed[:, :, 0] * (1 << 31) + signed[:, :, 1]
         order = np.argsort(codes[:, 0], kind="stable")
-        own = codes[order, 0]
-        found: dict[bytes, tuple[IntArray, IntArray]] = {}
-        if len(np.unique(own)) < len(own):
+        increasing, others = codes[order, 0], codes[:, 1:]
+        if (increasing[1:] == increasing[:-1]).any():
             return []  # two coordinates agree up to sign
-        for number, exchange in enumerate(exchanges, 1):
-            at = np.minimum(np.searchsorted(own, codes[:, number]), len(own) - 1)
-            image = order[at]
-            if (own[at] != codes[:, number]).any() or len(np.unique(image)) < len(image):
-                continue
-            signs = np.where((values[image, 0] == values[:, number]).all(axis=1), 1, -1)
+        at = np.minimum(increasing.searchsorted(others), len(self) - 1)
+        images, unmoved = order[at], np.arange(len(self))[:, None]
+        fit = (increasing[at] == others) & (np.sort(images, axis=0) == unmoved)
+        found: dict[bytes, tuple[IntArray, IntArray]] = {}
+        for number in np.flatnonzero(fit.all(axis=0) & (images != unmoved).any(axis=0)).tolist():
+            image = images[:, number]
+            signs = np.where((values[image, 0] == values[:, number + 1]).all(axis=1), 1, -1)
             key = image.tobytes()
-            if (
-                (image != np.arange(len(image))).any()
-                and key not in found
-                and self._allows(exchange, image, signs)
-            ):
+            if key not in found and self._allows(orders[number + 1], image, signs):
                 found[key] = image, signs
         return list(found.values())
 
     def _exchanges(self) -> Iterator[IntArray]:
-        """Exchanges of two neighbouring indices along axes of one size, few axes at a time first."""
+        """Exchanges of two neighbouring indices along axes of one size, in rows, few axes at a time first."""
         numbers = as_parameters(self.architecture, np.arange(self._parameters))
-        axes: dict[int, list[tuple[str, int]]] = {}
+        of_size: dict[int, list[list[IntArray]]] = {}
         for name, shape in self.architecture.shapes.items():
             for axis, size in enumerate(shape):
-                if size > 1:
-                    axes.setdefault(size, []).append((name, axis))
-        tried = 0
-        for together in range(1, 1 + max(map(len, axes.values()), default=0)):
-            for size, places in axes.items():
-                for chosen in combinations(places, together):
-                    if (tried := tried + size - 1) > _MOST_EXCHANGES:
-                        return
-                    for i in range(size - 1):
-                        order = list(range(size))
-                        order[i], order[i + 1] = i + 1, i
-                        moved = dict(numbers)
-                        for name, axis in chosen:
-                            moved[name] = moved[name].take(order, axis=axis)
-                        yield np.concatenate([moved[name].ravel() for name in moved])
+                orders = [np.arange(self._parameters) for _ in range(size - 1)]
+                for i, order in enumerate(orders):
+                    order[numbers[name].take([i, i + 1], axis)] = numbers[name].take([i + 1, i], axis)
+                if orders:
+                    of_size.setdefault(size, []).append(orders)
+        single = {size: np.array(axes) for size, axes in of_size.items()}
+        # For choices of as many axes the last axis of each, and the exchanges along them.
+        chosen = {size: (tuple(range(len(orders))), orders) for size, orders in single.items()}
+        left = _MOST_EXCHANGES
+        while chosen:
+            further = {}
+            for size, (last, orders) in chosen.items():
+                room = left // (size - 1)
+                yield orders[:room].reshape(-1, self._parameters)
+                if len(orders) > room:
+                    return
+                left -= (size - 1) * len(orders)
+                axes = range(len(single[size]))
+                pairs = ((n, axis) for n, own in enumerate(last) for axis in axes[own + 1 :])
+                if more := list(islice(pairs, room + 1)):
+                    before, last = zip(*more, strict=True)
+                    both = np.take_along_axis(orders[list(before)], single[size][list(last)], axis=2)
+                    further[size] = last, both
+            chosen = further
 
     def _allows(self, exchange: IntArray, image: IntArray, signs: IntArray) -> bool:
         """Whether f_k(θ_exchange) is ε_k·f_π(k)(θ), term by term."""
@@ -327,22 +359,61 @@ class MapArrays:
 
     def _in_order(self, exchange: IntArray, image: IntArray, signs: IntArray) -> IntArray:
         """The terms of all ε_k·f_k with exchanged parameters: π(k), the coefficient, and the parameters."""
-        places, starts = self._factors
-        of = np.repeat(np.arange(len(self)), np.diff(starts))
-        rows = np.column_stack(
-            [
-                image[of],
-                signs[of] * self.numbers[1],
-                np.sort(np.append(exchange, self._parameters)[places], axis=1),
-            ]
-        )
+        parameters = np.append(exchange, self._parameters)[self._factors]
+        parameters.sort(axis=1)
+        rows = np.column_stack([image[self.of], signs[self.of] * self.signed, parameters])
         return rows[np.argsort(_hashed(rows))]
 
 
 def _hashed(rows: IntArray) -> IntArray:
     """A number for each row, the same for equal rows, and hardly ever for others."""
-    hashing = np.random.default_rng(0)
-    return rows @ hashing.integers(1 << 62, size=rows.shape[1])
+    return rows @ _multipliers(rows.shape[1])
+
+
+@cache
+def _multipliers(size: int) -> IntArray:
+    return np.random.default_rng(0).integers(1 << 62, size=size)
+
+
+def pivot_columns(matrix: Any, p: int) -> IntArray:
+    """The columns of residues that are no combinations of those before them: as many as the rank.
+
+    >>> pivot_columns(np.array([[1, 2, 0], [2, 4, 1]]), 8388593)
+    array([0, 2])
+    """
+    if matrix.size > _SMALL:
+        space = RowSpace(matrix.shape[1], p)
+        space.add(matrix)
+        return np.array(sorted(space.columns), dtype=np.int64)
+    return np.array(_small_echelon(matrix, p)[1], dtype=np.int64)
+
+
+def pivots_and_rest(matrix: Any, p: int) -> tuple[IntArray, ...]:
+    """The :func:`pivot_columns`, the other columns, and for each of these how it is a combination of pivots.
+
+    >>> pivots_and_rest(np.array([[1, 2, 0], [2, 4, 1]]), 8388593)
+    (array([0, 2]), array([1]), array([[2, 0]]))
+    """
+    n = matrix.shape[1]
+    if matrix.size > _SMALL:
+        space = RowSpace(n, p)
+        space.add(matrix)
+        pivots = np.array(sorted(space.columns), dtype=np.int64)
+        basis = space.basis()[np.argsort(space.columns)]
+    else:
+        reduced, columns = _small_echelon(matrix, p)
+        pivots = np.array(columns, dtype=np.int64)
+        basis = np.array([*map(int, reduced.entries()[: n * len(columns)])]).reshape(-1, n)
+    is_free = np.ones(n, dtype=bool)
+    is_free[pivots] = False
+    rest = is_free.nonzero()[0]
+    return pivots, rest, basis[:, rest].astype(np.int64).T
+
+
+def _small_echelon(matrix: Any, p: int) -> tuple[flint.nmod_mat, list[int]]:
+    # FLINT takes integers faster than residues.
+    entries = matrix.astype(np.int64, copy=False).ravel().tolist()
+    return echelon(flint.nmod_mat(flint.fmpz_mat(*matrix.shape, entries), p))
 
 
 def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:
@@ -366,9 +437,3 @@ def _linear_relations(polynomials: Sequence[Terms]) -> tuple[list[int], list[dic
         return list(range(len(polynomials))), []
     relations = [{place: x for place, x in enumerate(v) if x} for v in integer_kernel(matrix)]
     return echelon(matrix)[1], relations
-
-
-def _spans_one(degrees: IntArray) -> bool:
-    """Whether some combination of the degrees is 1 for every coordinate."""
-    more = np.column_stack([degrees, np.ones(len(degrees), dtype=np.int64)])
-    return bool(flint.fmpz_mat(degrees.tolist()).rank() == flint.fmpz_mat(more.tolist()).rank())

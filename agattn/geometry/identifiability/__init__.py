@@ -5,5 +5,5 @@
 - ``equivalence``: whether two sets of weights of heads have one function, exact or floating.
 - ``weights``: weights of heads; ``families``: exact weights of any model, and linear spaces of them.
 - ``symmetries``: vector fields, finite groups, and the element that connects two weights.
-- ``virtual_weights``, ``softmax``: deep networks with one head in each layer, lightning and softmax.
+- ``virtual_weights``: deep networks with one head in each layer, lightning and softmax.
 """

@@ -35,15 +35,19 @@ from agattn.algebra.scalars import Array, as_floats, coarsest, is_exact, scalars
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import SWAPPED, HeadEquivalence, fiber, nearness, scale_between
 from agattn.geometry.identifiability.weights import (
     SAFE,
+    SWAPPED,
+    HeadEquivalence,
     Network,
     Weights,
     change_of_basis,
+    fiber,
     gauge_between,
     inverse,
     layers_of,
+    nearness,
+    scale_between,
 )
 from agattn.geometry.variety.coefficient_norm import relative_change
 from agattn.geometry.variety.coordinates import coefficients
@@ -193,9 +197,8 @@ class Equivalence(Result, name="equivalent", eq=False):
     def of_head(self) -> HeadEquivalence:
         """What it says of one head, beside the fiber of that head."""
         component, s, C = (self.only.component, self.only.s, self.only.C) if self.only else (None, None, None)
-        return HeadEquivalence(
-            self.equal, component, s, C, self.X, self.difference, self.relative, self.evidence
-        )
+        functions = self.X, self.difference, self.relative, self.evidence
+        return HeadEquivalence(self.equal, component, s, C, *functions)
 
 
 def _rows(M: Array) -> str:
@@ -282,7 +285,7 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
             return Equivalence(True, Evidence.PROVED, None, str(related), Relations(((related,),), ()))
         apart = _separating_input(first, second)
         assert apart is not None  # the functions differ
-        return _different(Evidence.PROVED, None, *apart)
+        return _different(Evidence.PROVED, None, apart)
     if first.is_zero or second.is_zero:
         relative = 0.0 if first.is_zero and second.is_zero else np.inf
     else:
@@ -294,7 +297,7 @@ def _one_head(first: Weights, second: Weights, tolerance: float) -> Equivalence:
         return Equivalence(True, Evidence.NUMERICAL, relative, str(related), symmetry, distance=farther)
     apart = _separating_input(first, second)
     if farther >= SAFE * tolerance and relative > tolerance and apart is not None:
-        return _different(Evidence.NUMERICAL, relative, *apart).replace(distance=farther)
+        return _different(Evidence.NUMERICAL, relative, apart).replace(distance=farther)
     if relative <= tolerance < near / SAFE:
         reason = (
             f"the functions differ by less than {tolerance:.3g}, and the weights are not related within it"
@@ -326,9 +329,8 @@ def _nearest_relation(first: Weights, second: Weights, tolerance: float) -> tupl
     return distance, HeadRelation(0, 0, component.name, s, C)
 
 
-def _different(
-    evidence: Evidence, relative: float | None, X: Array, entry: tuple[int, int], by: Any
-) -> Equivalence:
+def _different(evidence: Evidence, relative: float | None, apart: Difference) -> Equivalence:
+    X, entry, by = apart
     at = f"X = {_rows(X)}" if X.size <= 16 and is_exact(X) else f"one input X, {len(X)} × {X.shape[1]},"
     reason = f"the outputs at {at} differ by {by} in entry ({entry[0] + 1}, {entry[1] + 1})"
     return Equivalence(False, evidence, relative, reason, X=X, place=entry, difference=by)
@@ -364,7 +366,7 @@ def _heads_and_layers(first: Network, second: Network, tolerance: float) -> Equi
     evidence = Evidence.PROVED if exact else Evidence.NUMERICAL
     if apart is not None and (exact or (relative >= SAFE * tolerance and not symmetry)):
         size = None if exact else relative
-        return _different(evidence, size, *apart).replace(distance=size)
+        return _different(evidence, size, apart).replace(distance=size)
     if exact:
         if same is False:
             raise InputError(
@@ -394,13 +396,9 @@ def _symmetry(first: Network, second: Network, tolerance: float) -> Relations | 
         left, right = ([(h, w) for h, w in enumerate(group) if not w.is_zero] for group in (moved, others))
         if len(left) != len(right) or {w.V.shape for w in moved} != {w.V.shape for w in others}:
             return None
+        relate = _relation if last else _scaled
         candidates = [
-            [
-                relation
-                for g, v in right
-                if (relation := (_relation if last else _scaled)(w, v, tolerance, h, g))
-            ]
-            for h, w in left
+            [relation for g, v in right if (relation := relate(w, v, tolerance, h, g))] for h, w in left
         ]
         for matching in itertools.islice(_matchings(candidates), 1 if last else MOST_MATCHINGS):
             if last or (C := _basis(matching, moved, others, tolerance)) is not None:
@@ -550,12 +548,8 @@ def _largest(M: Array) -> tuple[int, int]:
 def _at_unit_scale(first: Weights, second: Weights) -> tuple[Weights, Weights, int]:
     """Weights whose functions are these divided by one power of two; and its exponent."""
     pairs = [(scaled(as_floats(w.A)), scaled(as_floats(w.V))) for w in (first, second)]
-    exponents = [of_a + of_v for (_, of_a), (_, of_v) in pairs]
-    top = max(exponents)
-    first, second = (
-        Weights(A, np.ldexp(V, own - top), first.a)
-        for ((A, _), (V, _)), own in zip(pairs, exponents, strict=True)
-    )
+    top, a = max(of_a + of_v for (_, of_a), (_, of_v) in pairs), first.a
+    first, second = (Weights(A, np.ldexp(V, of_a + of_v - top), a) for (A, of_a), (V, of_v) in pairs)
     return first, second, top
 
 

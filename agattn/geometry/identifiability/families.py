@@ -29,6 +29,7 @@ from math import comb, lcm, prod
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from agattn.algebra.arithmetic import Array, ModularArithmetic, RingArithmetic
 from agattn.algebra.echelon import integer_kernel, rational_matrix
@@ -78,7 +79,7 @@ class Moved(Result):
     dimension: Key[Positive, "By how much these symmetries enlarge the orbit of the symmetries before."]
 
 
-def prime_for(numbers: Iterable[Fraction | int], generator: np.random.Generator) -> int:
+def prime_for(numbers: Iterable[Fraction | int], generator: Generator) -> int:
     """A random prime that divides no denominator."""
     denominator = lcm(*(x.denominator for x in numbers))
     while not denominator % (p := random_prime(generator)):
@@ -86,9 +87,7 @@ def prime_for(numbers: Iterable[Fraction | int], generator: np.random.Generator)
     return p
 
 
-def differential(
-    architecture: Architecture, theta: Residues, p: int, generator: np.random.Generator
-) -> RowSpace:
+def differential(architecture: Architecture, theta: Residues, p: int, generator: Generator) -> RowSpace:
     """The rows of the differential at weights modulo a prime: as many random ones as raise the rank."""
     n = len(theta)
     space, rows, at = RowSpace(n, p), min(n + 8, _TOGETHER), as_parameters(architecture, theta)
@@ -200,17 +199,15 @@ class ExactWeights:
         space = np.array([row(v) for v in vectors], dtype=np.float64).reshape(-1, len(self.vector))
         return np.array(row(self.vector), dtype=np.float64), space
 
-    def prime(self, generator: np.random.Generator) -> int:
+    def prime(self, generator: Generator) -> int:
         """A random prime that divides no denominator."""
         return prime_for(self.vector, generator)
 
     def random_point(
-        self, vectors: Sequence[Vector], p: int, generator: np.random.Generator, count: int = 1
+        self, vectors: Sequence[Vector], p: int, generator: Generator, count: int = 1
     ) -> tuple[Residues, Residues]:
         """Random points w₀ + w modulo a prime, (count, parameters), and the vectors that span all w."""
         at, space = self.residues(p, vectors)
-        if not len(space):
-            return np.repeat(at[None], count, axis=0), space
         moved: Residues = (at + matmul(random_residues(generator, (count, len(space)), p), space, p)) % p
         return moved, space
 
@@ -258,7 +255,7 @@ class ExactWeights:
         more = [applied(B, theta, p) for B in self.further]
         return np.concatenate([rows, np.array(more, dtype=np.float64).reshape(-1, len(at))])
 
-    def degrees(self, generator: np.random.Generator) -> tuple[int, int]:
+    def degrees(self, generator: Generator) -> tuple[int, int]:
         """The degrees of φ in the inputs and in w − w₀, almost surely: to choose a method, not to prove.
 
         Beyond :data:`MOST_DEGREE` a bound stands for both.
@@ -286,7 +283,7 @@ class ExactWeights:
 
         return degree(at[None], hadamard(X, scales, p)), degree((at + hadamard(w, scales, p)) % p, X)
 
-    def is_constant(self, vectors: Sequence[Vector], p: int, generator: np.random.Generator) -> bool:
+    def is_constant(self, vectors: Sequence[Vector], p: int, generator: Generator) -> bool:
         """Whether φ is the same at three random points of w₀ + span of the vectors, modulo a prime."""
         X = random_residues(generator, (3, *self.architecture.input_shape), p)
         moved, _ = self.random_point(vectors, p, generator, 3)
@@ -370,10 +367,8 @@ def same_function(one: ExactWeights, other: ExactWeights | None) -> tuple[bool, 
     for _ in range(POINTS):
         p = prime_for([x for w in both for x in w.vector], generator)
         X = random_residues(generator, (2, *architecture.input_shape), p)
-        values = [
-            np.asarray(architecture.evaluate(ModularArithmetic(p), w.arrays(w.residues(p)[0]), X)) % p
-            for w in both
-        ]
+        given = (w.arrays(w.residues(p)[0]) for w in both)
+        values = [np.asarray(architecture.evaluate(ModularArithmetic(p), w, X)) % p for w in given]
         if (values[0] != (0 if other is None else values[1])).any():
             return False, Evidence.PROVED, 0.0
     inputs = int(general_inputs(architecture).sum())
@@ -434,7 +429,7 @@ def widest_family(
 
 
 def _spaces(
-    at: ExactWeights, p: int, random: int, generator: np.random.Generator, start: Sequence[Vector]
+    at: ExactWeights, p: int, random: int, generator: Generator, start: Sequence[Vector]
 ) -> Iterator[list[Vector]]:
     """Linear spaces on which φ is constant modulo p, made greedily in several orders."""
     arrays = _blocks(at.architecture)
@@ -452,7 +447,7 @@ def _spaces(
 
 
 def _grown(
-    at: ExactWeights, space: list[Vector], blocks: list[list[int]], p: int, generator: np.random.Generator
+    at: ExactWeights, space: list[Vector], blocks: list[list[int]], p: int, generator: Generator
 ) -> list[Vector]:
     """A space made larger by kernels of dφ in one block of coordinates after the other."""
     space = list(space)
@@ -472,7 +467,7 @@ def _independent(at: ExactWeights, vectors: list[Vector], p: int) -> list[Vector
     return [vectors[i] for i in kept]
 
 
-def _blocks(architecture: Architecture, generator: np.random.Generator | None = None) -> list[list[int]]:
+def _blocks(architecture: Architecture, generator: Generator | None = None) -> list[list[int]]:
     """Sets of coordinates: the arrays; or in a random order their heads, each whole or by rows or columns."""
     numbers = as_parameters(architecture, np.arange(architecture.parameters)).values()
     if generator is None:
@@ -500,9 +495,7 @@ def general_inputs(architecture: Architecture) -> Array:
     return everywhere if network is None or not network.is_lightning else np.tril(everywhere)
 
 
-def _evidence(
-    at: ExactWeights, vectors: Sequence[Vector], generator: np.random.Generator
-) -> tuple[Evidence, float]:
+def _evidence(at: ExactWeights, vectors: Sequence[Vector], generator: Generator) -> tuple[Evidence, float]:
     """How it is known that φ is constant on w₀ + span of the vectors.
 
     Raises:

@@ -53,6 +53,13 @@ fiber may be larger than at general ones, and a rank at one point says less. Thr
 ...     print(answer["V"], answer["K^T Q"], sep="; ")
 V: locally up to a factor (proved); K^T Q: locally up to a factor (proved)
 V: locally (modular); K^T Q: nonidentifiable, 3 of 4 entries are free (proved)
+
+Neurons of bilinear layers: the products that a layer adds up, and where its function determines these.
+
+A bilinear layer is Σ_i D_i (g_i x)(u_i x), with rows g_i, u_i of G, U and columns D_i of D. So the function
+of the layer is the tensor Σ_i D_i ⊗ (g_iᵀu_i + u_iᵀg_i), and *neuron* i is one of its terms. The theorems on
+the page of proofs on bilinear layers say when general weights with one function have the same terms in
+another order: then they differ by two scales of each neuron, exchanges of g_i and u_i, and a permutation.
 """
 
 from __future__ import annotations
@@ -62,8 +69,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from math import log2
-from typing import Any, Literal
+from math import comb, log2
+from typing import Any, Literal, NamedTuple
 
 import flint
 import numpy as np
@@ -82,7 +89,7 @@ from agattn.algebra.residues import (
     random_residues,
     rational_number,
 )
-from agattn.architectures import Architecture, Jet, SingleLayer
+from agattn.architectures import Architecture, Bilinear, Jet, Network, SingleLayer
 from agattn.architectures.functions import WeightFunction, read_function, whole_array
 from agattn.architectures.layer import as_layer
 from agattn.architectures.model_file import STUDIED, Studied
@@ -90,19 +97,16 @@ from agattn.architectures.normalizer import raised
 from agattn.architectures.products import adjacent_products
 from agattn.architectures.protocol import as_parameters, as_rows, bounds_on_outputs
 from agattn.calls import is_list, shown
-from agattn.errors import DisagreementError, InputError, TooLargeError, UndecidedError, argument, worded
-from agattn.evidence import Evidence, weakest
+from agattn.errors import DisagreementError, InputError, UndecidedError, worded
+from agattn.evidence import Evidence, ProvedOrModular, weakest
 from agattn.geometry.dimension.dimension import Dimension, dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.dimension.jacobian import check_size
 from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, applied, at_monomials
 from agattn.geometry.dimension.symmetries import known_groups
 from agattn.geometry.dimension.theorems import irreducible_fibers
-from agattn.geometry.identifiability import fibers
 from agattn.geometry.identifiability.families import MOST_PARAMETERS, ExactWeights, differential
 from agattn.geometry.identifiability.network_fibers import NetworkComponent, network_fiber, weights_of
-from agattn.geometry.identifiability.neurons import FEW_NEURONS, NEURONS, alone, neurons_determined, terms
-from agattn.geometry.identifiability.softmax import MOST_LAYERS, least_order
 from agattn.geometry.identifiability.symmetries import (
     MOST_EXPONENTS,
     MOST_GENERATORS,
@@ -115,11 +119,12 @@ from agattn.geometry.identifiability.symmetries import (
     prime_with_roots,
     proved_symmetries,
 )
-from agattn.geometry.identifiability.weights import weights_of_layer
-from agattn.limits import limits, log, steps, takes
+from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS, least_order
+from agattn.geometry.identifiability.weights import fiber, weights_of_layer
+from agattn.limits import limits, log, refuse, steps, takes
 from agattn.memory import allow
 from agattn.sheet.data import Cell, Note, Sheet, Table, Word
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Positive, Probability, Result, key
+from agattn.sheet.result import Count, Key, Positive, Probability, Result, key
 
 #: Products of arrays with more entries are left out, and named functions refused without ``force``.
 MAX_ENTRIES = 20_000
@@ -149,6 +154,8 @@ UpTo = Literal["factor", "sign", "root", "permutation", "exchange"] | None
 FactorOf = Literal["all", "matrix", "row", "column"] | None
 #: How a status is called on a screen.
 _WORDS = {Determination.PARTLY: "in part", Determination.NOT: "nonidentifiable"}
+#: Up to what a whole array is determined, in words.
+_UP_TO: Mapping[UpTo, str] = {"factor": "a factor", "root": "a root of unity", "sign": "a sign"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +188,8 @@ class Determined(Result):
         "`globally`, `locally`, `partly` if some entries are determined, `not` if none is; up to `up_to`."
         " `undecided` occurs at given weights only.",
     ]
-    evidence: Key[Evidence, "How the status is known.", PROVED_OR_MODULAR]
-    free_evidence: Key[Evidence, "How the number of free entries is known.", PROVED_OR_MODULAR]
+    evidence: Key[ProvedOrModular, "How the status is known."]
+    free_evidence: Key[ProvedOrModular, "How the number of free entries is known."]
     determined: Key[Count, "The number of entries that are determined one by one."]
     reason: Key[str, "The argument, in words."]
     factors: Factors | None = None
@@ -218,19 +225,14 @@ class Determined(Result):
 
     def _parts(self) -> dict[str, str]:
         """What it is determined up to: a word for a table, with how a text says it."""
-        whole, kinds = self.factor_of == "all", {symmetry.name: symmetry for _, symmetry in self.changes}
-        parts = {}
-        if self.factors:
-            parts["a factor" if whole else "factors"] = (
-                f"a factor{'' if whole else f' for each {self.factor_of}'}"
-            )
-        elif self.up_to in ("root", "sign"):
-            word = {"root": "a root of unity", "sign": "a sign"}[self.up_to]
+        kinds = {symmetry.name: symmetry for _, symmetry in self.changes}
+        several, parts = self.factor_of not in (None, "all"), dict[str, str]()
+        if several:
+            parts["factors"] = f"a factor for each {self.factor_of}"
+        elif word := _UP_TO.get(self.up_to):
             parts[word] = word
         if "permutations" in kinds:
-            parts["order" if self.factors and not whole else "a permutation"] = (
-                "their order" if self.factors and not whole else "a permutation"
-            )
+            parts |= {"order": "their order"} if several else {"a permutation": "a permutation"}
         if exchanges := kinds.get("exchanges"):
             others = [name for name in exchanges.arrays if name != self.name]
             alone = len(others) == 1
@@ -272,7 +274,7 @@ class CommonFactor(Result):
 
     names: Key[tuple[str, ...], "Arrays and functions."]
     exponents: Key[tuple[int, ...], "The exponent of the factor for each."]
-    evidence: Key[Evidence, "How the exponents are known.", PROVED_OR_MODULAR]
+    evidence: Key[ProvedOrModular, "How the exponents are known."]
 
     def summary(self) -> str:
         """The names with their factors."""
@@ -307,7 +309,7 @@ class Identifiability(Result, name="identifiability"):
         "The dimension of the set of weights with one function, near the weights. At given weights a number"
         " that is not proved is a lower bound.",
     ]
-    fiber_evidence: Key[Evidence, "How the dimension of the fiber is known.", PROVED_OR_MODULAR]
+    fiber_evidence: Key[ProvedOrModular, "How the dimension of the fiber is known."]
     symmetries: Key[KnownSymmetries, "The symmetries that are known."]
     common_factors: Key[tuple[CommonFactor, ...], "Arrays and functions that change by powers of one factor."]
     theorem: Key[str | None, "The id of the theorem behind `globally`; null if there is none."]
@@ -348,13 +350,16 @@ class Identifiability(Result, name="identifiability"):
     def sheet(self) -> Sheet:
         """A row for each array and each function, and what holds of several."""
         about = f"what the function determines {self._where}, over ℂ"
-        tables = [_table("Arrays", "parameter", self.parameters)]
-        if self.functions:
-            tables.append(_table("Functions of the arrays", "function", self.functions))
-        lines = [f"{row.name}: up to {row.extent}" for row in self.rows if "each" in row.extent]
-        lines += [
-            f"{f.name}: {f.expression}" for f in self.functions if f.name.startswith("neurons of layer")
+        tables = [
+            Table(caption, (first, "status", "up to", "free", "evidence"), tuple(row.cells() for row in rows))
+            for caption, first, rows in (
+                ("Arrays", "parameter", self.parameters),
+                ("Functions of the arrays", "function", self.functions),
+            )
+            if rows
         ]
+        lines = [f"{row.name}: up to {row.extent}" for row in self.rows if "each" in row.extent]
+        lines += [f"{f.name}: {f.expression}" for f in self.functions if f.name.startswith("neurons of ")]
         lines += [str(factor) for factor in self.common_factors]
         lines += [f"finite symmetries: {symmetry}" for symmetry in self.symmetries.discrete]
         if self.theorem:
@@ -376,11 +381,6 @@ def _plain(text: str) -> str:
     return text
 
 
-def _table(caption: str, first: str, rows: Sequence[Determined]) -> Table:
-    headings = (first, "status", "up to", "free", "evidence")
-    return Table(caption, headings, tuple(row.cells() for row in rows))
-
-
 @takes("seed", "force", "progress")
 def identifiability(
     architecture: Architecture, functions: str | Sequence[str] = (), at: Mapping[str, Any] | None = None
@@ -390,8 +390,7 @@ def identifiability(
     Args:
         architecture: any polynomial one, such as a lightning layer, a network of layers, a polynomial map; or
             a softmax network of at most three layers without skip connections, which is decided by its jet.
-        functions: further functions of the arrays, each as text such as ``"K_1^T Q_1"``; the grammar is that
-            of :mod:`agattn.architectures.functions`.
+        functions: further functions of the arrays, such as ``K_1^T Q_1``, ``K_1[2]`` or ``sum_i K^T Q[i]``.
         at: given weights, an array for each parameter, in place of general ones.
         seed: of all random choices. It never changes what is proved, only (rarely) whether.
         force: attempt architectures and functions beyond the limits on sizes.
@@ -420,11 +419,11 @@ def identifiability(
     """
     studied = architecture if architecture.degree is not None else _deciding_jet(architecture, at)
     if architecture.parameters > (MOST_BY_SYMMETRIES if at is None else MOST_PARAMETERS):
-        _refuse_unless_forced(architecture, at is None)
+        _refuse_parameters(architecture, at is None)
     elif architecture.parameters > MOST_PARAMETERS:
         vectors = sum(group.size**2 for group in known_groups(studied))
         if vectors > 4 * MOST_GENERATORS:
-            _refuse_unless_forced(architecture)
+            _refuse_parameters(architecture)
         allow(32.0 * vectors * architecture.parameters, f"the tangent vectors of {vectors} symmetries")
     if not limits().force and architecture.parameters <= MOST_PARAMETERS:
         check_size(architecture)
@@ -439,9 +438,8 @@ def identifiability(
     for f, is_array in steps(asked, len(asked), lambda row: row[0].text):
         row = study.decided(f, answers.movement(f), answers)
         if not is_array:
-            row = DeterminedFunction(
-                **structs.asdict(row) | {"name": names.get(f.text, row.name)}, expression=f.text
-            )
+            named = structs.asdict(row) | {"name": names.get(f.text, row.name)}
+            row = DeterminedFunction(**named, expression=f.text)
         rows.append((f, row))
     evidences = [study.fiber_evidence, *(e for _, row in rows for e in (row.evidence, row.free_evidence))]
     modular = sum(evidence is Evidence.MODULAR for evidence in evidences)
@@ -460,14 +458,11 @@ def identifiability(
     return answer if studied is architecture else _by_jet(answer, architecture, study)
 
 
-def _refuse_unless_forced(architecture: Architecture, by_symmetries: bool = True) -> None:
-    if limits().force:
-        return
-    instead = f", and for {MOST_BY_SYMMETRIES} where the known symmetries are all of the general fiber"
-    raise TooLargeError(
-        f"{architecture.name} has {architecture.parameters} parameters; which are determined is found"
-        f" for at most {MOST_PARAMETERS}{instead if by_symmetries else ' at given weights'}."
-        f" {argument('force', True)} tries anyway"
+def _refuse_parameters(architecture: Architecture, by_symmetries: bool = True) -> None:
+    instead = f", or {MOST_BY_SYMMETRIES} where the known symmetries are all of the general fiber"
+    refuse(
+        f"{architecture.name} has {architecture.parameters} parameters; the limit"
+        f" is {MOST_PARAMETERS}{instead if by_symmetries else ' at given weights'}"
     )
 
 
@@ -522,11 +517,8 @@ def _asked(architecture: Architecture, functions: str | Sequence[str]) -> list[t
             raise InputError(f"a function is {shown(text)}; give text such as 'K_1^T Q_1'")
     own = [read_function(text, shapes) for text in named]
     for f in own:
-        if f.size > MAX_ENTRIES and not limits().force:
-            raise TooLargeError(
-                f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied."
-                f" {argument('force', True)} tries anyway"
-            )
+        if f.size > MAX_ENTRIES:
+            refuse(f"{f.text} has {f.size} entries; functions of at most {MAX_ENTRIES} are studied")
     texts = [*adjacent_products(architecture), *(text for layer in terms(architecture) for text in layer[1:])]
     products = [read_function(text, shapes) for text in texts]
     listed = {f.text: f for f in [*products, *own] if f in own or f.size <= MAX_ENTRIES}
@@ -591,7 +583,8 @@ class StudyAt:
         self.fiber_evidence = proved_if(fiber.is_exact and fiber.dimension_evidence is Evidence.PROVED)
         generator = np.random.default_rng([limits().seed, 2])
         p = self.at.prime(generator)
-        point = kernel_point(network, self.at.residues(p)[0], p, generator)
+        theta = self.at.residues(p)[0]
+        point = FiberPoint(p, theta, differential(network, theta, p, generator).kernel())
         # With the evidence that the differential has the largest rank there is, if it has it.
         self.point: FiberPoint = replace(point, evidence=proved_if(point.rank >= study.rank.upper_bound))
         parts = [part for part in fiber.components if part.through]
@@ -611,8 +604,8 @@ class StudyAt:
             return ""
         arrays = self.at.exact()
         weights = {name: arrays[f"{name}_1"][0] for name in "KQV"}
-        fiber = fibers.fiber(weights_of_layer(layer, weights))
-        is_one = fiber.case in ("line", "double line") and fiber.ranks["r_a"].rank == layer.alpha
+        whole = fiber(weights_of_layer(layer, weights))
+        is_one = whole.case in ("line", "double line") and whole.ranks["r_a"].rank == layer.alpha
         return "the whole fiber is one orbit (theorem-3.2)" if is_one else ""
 
     def movement(self, f: WeightFunction) -> Determined:
@@ -718,13 +711,6 @@ class FiberPoint:
         return Determined(name, f.size, free, status, *how, still, reason, factors=by), moved
 
 
-def kernel_point(
-    architecture: Architecture, theta: Residues, p: int, generator: np.random.Generator
-) -> FiberPoint:
-    """The kernel of the differential at weights modulo a prime."""
-    return FiberPoint(p, theta, differential(architecture, theta, p, generator).kernel())
-
-
 def factors(f: WeightFunction, value: Residues, D: Residues, p: int) -> Factors | None:
     """The coarsest blocks of entries that change by factors alone, if there are any.
 
@@ -792,7 +778,7 @@ class GeneralStudy:
         for _ in range(_DRAWN):
             p = random_prime(generator)
             theta = random_residues(generator, (self.n,), p)
-            point = kernel_point(self.architecture, theta, p, generator)
+            point = FiberPoint(p, theta, differential(self.architecture, theta, p, generator).kernel())
             if point.rank > self.rank.upper_bound:
                 raise DisagreementError(
                     f"{self.architecture} has the rank {point.rank} modulo {p}, and at most"
@@ -820,7 +806,7 @@ class GeneralStudy:
             )
         best = [point for point in points if point.rank == self.rank.lower_bound]
         if len(best) < _POINTS:
-            _refuse_unless_forced(self.architecture)
+            _refuse_parameters(self.architecture)
         return best[:_POINTS]
 
     @cached_property
@@ -923,9 +909,7 @@ def proved_if(is_proved: bool) -> Evidence:
     return Evidence.PROVED if is_proved else Evidence.MODULAR
 
 
-def _change(
-    before: Residues, after: Residues, symmetry: DiscreteSymmetry, by: Factors | None, p: int
-) -> UpTo:
+def _change(before: Residues, after: Residues, group: DiscreteSymmetry, by: Factors | None, p: int) -> UpTo:
     """How a finite symmetry changes values; ``None`` if not, or by factors that are free in any case."""
     if by is not None:
         first = np.unique(by.blocks, return_index=True)[1][by.blocks]
@@ -933,10 +917,10 @@ def _change(
             return None
     elif (before == after).all():
         return None
-    if symmetry.name in ("permutations", "exchanges"):
-        return "permutation" if symmetry.name == "permutations" else "exchange"
+    if group.name in ("permutations", "exchanges"):
+        return "permutation" if group.name == "permutations" else "exchange"
     is_sign = bool(((before == after) | ((before + after) % p == 0)).all())
-    return "sign" if is_sign or symmetry.name == "reflections" else "root"
+    return "sign" if is_sign or group.name == "reflections" else "root"
 
 
 def common_factors(
@@ -970,3 +954,63 @@ def _ratio(one: Residues, other: Residues, p: int) -> Fraction | None:
     at = np.unravel_index(int(np.flatnonzero(one)[0]), one.shape)
     c = int(other[at]) * pow(int(one[at]), -1, p) % p
     return rational_number(c, p) if c and (hadamard(one, np.float64(c), p) == other).all() else None
+
+
+#: The names of the theorems, and of the places in the documentation where their proofs are.
+NEURONS, FEW_NEURONS = "agattn.bilinear-neurons", "agattn.bilinear-few-neurons"
+
+
+class NeuronTerms(NamedTuple):
+    """Functions of the weights of a bilinear layer, as text.
+
+    Attributes:
+        layer: its number.
+        each: the term of every neuron.
+        total: their sum, twice the coefficients of the layer.
+    """
+
+    layer: str
+    each: str
+    total: str
+
+
+def terms(architecture: Architecture) -> list[NeuronTerms]:
+    """Of each bilinear layer of a network the terms of its neurons, and their sum.
+
+    >>> for text in terms(Network([Bilinear(2, 3)], dim=4))[0]:
+    ...     print(text)
+    1
+    D_1[:,i] ⊗ (G_1[i,:]^T U_1[i,:] + U_1[i,:]^T G_1[i,:])
+    sum_i D_1[:,i] ⊗ (G_1[i,:]^T U_1[i,:] + U_1[i,:]^T G_1[i,:])
+    """
+    listed = []
+    for step in architecture.places if isinstance(architecture, Network) else ():
+        if isinstance(step.layer, Bilinear):
+            G, U, D = (step.names[letter] for letter in "GUD")
+            each = f"{D}[:,i] ⊗ ({G}[i,:]^T {U}[i,:] + {U}[i,:]^T {G}[i,:])"
+            total = f"sum_i {each}" if step.layer.neurons > 1 else each
+            listed.append(NeuronTerms(step.label, each, total))
+    return listed
+
+
+def alone(architecture: Architecture) -> Bilinear | None:
+    """The bilinear layer that is all of a network; ``None`` of anything else."""
+    layers = architecture.layers if isinstance(architecture, Network) else ()
+    return layers[0] if len(layers) == 1 and isinstance(layers[0], Bilinear) else None
+
+
+def neurons_determined(architecture: Architecture) -> str | None:
+    """The theorem by which the function of general weights of one bilinear layer determines its neurons.
+
+    >>> for n, out in [(2, 2), (3, 3), (2, 1)]:
+    ...     print(neurons_determined(Network([Bilinear(n, out)], dim=4)))
+    agattn.bilinear-neurons
+    agattn.bilinear-few-neurons
+    None
+    """
+    if (layer := alone(architecture)) is None:
+        return None
+    d, n, out = architecture.input_shape[0], layer.neurons, layer.out
+    if out >= 2 and 2 * n <= d:
+        return NEURONS
+    return FEW_NEURONS if n == 1 or n <= min(out, comb(d - 1, 2)) else None

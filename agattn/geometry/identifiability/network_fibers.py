@@ -14,15 +14,16 @@ virtual weights; L is L_l.
   tokens are parallel, v and a factor of the last uᵀM_mu that is no multiple of (v·u)² (fibers-proofs.md).
 - *Zero*: A_i = 0, or V_i = 0, or rk A_i = 1 and A_j skew for a j > i, with all else free.
 - *Collapsed*, of softmax networks: behind a layer that makes all tokens equal, all K_j and Q_j are free
-  (:mod:`agattn.geometry.identifiability.softmax`). Else a softmax network has no scalings, and of the other
-  families only what leaves M_i and L as they are. Its differential has at least the rank of that of a jet.
+  (:mod:`agattn.geometry.identifiability.virtual_weights`). Else a softmax network has no scalings, and of
+  the other families only what leaves M_i and L as they are. Its differential has at least the rank of that of
+  a jet.
 
 Nothing is said to be all: a component has a proved lower bound on its dimension, by a count of equations or
 by :mod:`~agattn.geometry.identifiability.families`, and near the given weights the dimension is at most the
 number of weights minus the rank of the differential. It is equal to it where the differential has the largest
 rank that it has anywhere, as its rank is then constant nearby. Where the two meet, the fiber is smooth there.
 The fiber of one layer, all of which is known, is in
-:mod:`agattn.geometry.identifiability.fibers`.
+:mod:`agattn.geometry.identifiability.weights`.
 
 >>> network = DeepNetwork((2, 2, 1), (2, 2), t=2)
 >>> one = [[1, 0], [0, 1]]
@@ -51,7 +52,7 @@ from agattn.algebra.scalars import flint_matrix, scalars
 from agattn.architectures import Architecture, DeepNetwork, Jet, SingleLayer, as_attention
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.errors import InputError, TooLargeError, UndecidedError, worded
-from agattn.evidence import Evidence
+from agattn.evidence import Evidence, ProvedOrModular
 from agattn.geometry.identifiability.families import (
     MOST_PARAMETERS,
     ExactWeights,
@@ -62,33 +63,31 @@ from agattn.geometry.identifiability.families import (
     widest_family,
     with_all_symmetries,
 )
-from agattn.geometry.identifiability.fibers import Fiber, factor_quadratic_form
-from agattn.geometry.identifiability.fibers import fiber as fiber_of_layer
-from agattn.geometry.identifiability.softmax import MOST_LAYERS, PREPRINT, first_collapsed, least_order
 from agattn.geometry.identifiability.symmetries import SymmetryStep, act, connecting
 from agattn.geometry.identifiability.virtual_weights import (
+    MOST_LAYERS,
+    PREPRINT,
+    first_collapsed,
     is_covered,
     is_skew,
+    least_order,
     partial_products,
     vanishes,
     virtual_ranks,
     virtual_weights,
 )
-from agattn.geometry.identifiability.weights import canonical_factors, inverse, rank_one, weights_of_layer
+from agattn.geometry.identifiability.weights import (
+    Fiber,
+    canonical_factors,
+    factor_quadratic_form,
+    inverse,
+    rank_one,
+    weights_of_layer,
+)
+from agattn.geometry.identifiability.weights import fiber as fiber_of_layer
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide
-from agattn.sheet.result import (
-    PROVED_OR_MODULAR,
-    Count,
-    Key,
-    Meta,
-    Named,
-    Positive,
-    Probability,
-    Result,
-    Written,
-    key,
-)
+from agattn.sheet.result import Count, Key, Meta, Named, Positive, Probability, Result, Written, key
 
 #: Random orders in which further families are looked for where the bounds do not meet.
 _ORDERS = 4
@@ -110,9 +109,8 @@ class Comparison(Result):
 
     equal: Key[bool, "Whether both compute the same function."]
     evidence: Key[
-        Evidence,
+        ProvedOrModular,
         "How it is known that the functions are equal; that they are not equal is always proved.",
-        PROVED_OR_MODULAR,
     ]
     error: Key[
         Probability,
@@ -176,9 +174,7 @@ class NetworkComponent(Result, eq=False):
     ]
     through: Key[bool, "Whether the component is a family through the given weights."]
     constant_rank: bool = False
-    dimension_evidence: Key[Evidence, "How the dimension of the component is known.", PROVED_OR_MODULAR] = (
-        Evidence.PROVED
-    )
+    dimension_evidence: Key[ProvedOrModular, "How the dimension of the component is known."] = Evidence.PROVED
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -216,18 +212,16 @@ class NetworkFiber(Result, name="fiber", eq=False):
     differential_rank: Key[
         Count, "A lower bound, proved, on the rank of the differential, almost surely equal to it."
     ]
-    evidence: Key[
-        Evidence, "How it is known that the function is the same along all directions.", PROVED_OR_MODULAR
-    ]
+    evidence: Key[ProvedOrModular, "How it is known that the function is the same along all directions."]
     error: Key[
         Probability,
         "If modular: a bound on the chance that the statement is wrong; else 0.",
         Named("error_probability"),
     ] = 0.0
     symmetries: Key[tuple[Moved, ...], "The dimension of the orbit by what moves the weights."] = ()
-    case_evidence: Key[
-        Evidence, "How the case is known, which may be that the function is 0.", PROVED_OR_MODULAR
-    ] = Evidence.PROVED
+    case_evidence: Key[ProvedOrModular, "How the case is known, which may be that the function is 0."] = (
+        Evidence.PROVED
+    )
 
     equivalent: Key[Comparison | None, "The comparison with the weights of `--other`; null without."] = None
     elsewhere: Key[
@@ -249,8 +243,8 @@ class NetworkFiber(Result, name="fiber", eq=False):
         """A lower bound on the dimension of the fiber at the weights, in the space of all weights."""
         return self._widest.dimension
 
-    @key(PROVED_OR_MODULAR)
-    def dimension_evidence(self) -> Evidence:
+    @key
+    def dimension_evidence(self) -> ProvedOrModular:
         """How the lower bound on the dimension is known."""
         return self._widest.dimension_evidence
 
@@ -395,14 +389,11 @@ def weights_of(architecture: Architecture, given: Any) -> ExactWeights:
     if isinstance(given, ExactWeights):
         given = given.exact()
     network = architecture.network if isinstance(architecture, Jet) else architecture
-    if not isinstance(network, DeepNetwork):
-        return ExactWeights(architecture, given)
-    if isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
+    is_deep = isinstance(network, DeepNetwork)
+    if is_deep and isinstance(given, Sequence) and all(isinstance(layer, Mapping) for layer in given):
         given = {f"{letter}_{i}": a for i, layer in enumerate(given, 1) for letter, a in layer.items()}
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"weights are given by {type(given).__name__}; give arrays by name, K_1, Q_1, V_1, ..."
-        )
+    if not isinstance(network, DeepNetwork) or not isinstance(given, Mapping):
+        return ExactWeights(architecture, given)
     named = dict(given)
     sizes = zip(network.dims, network.ranks, network.heads_by_layer, strict=False)
     for i, (d, a, heads) in enumerate(sizes, 1):
@@ -539,8 +530,8 @@ def _softmax_fiber(asked: Architecture, network: Architecture, given: Any) -> Ne
     """The fiber of a softmax network: what keeps M_1, ..., M_s and L, if s is the first collapsed layer."""
     if not isinstance(network, DeepNetwork) or not is_covered(network, "softmax"):
         raise InputError(
-            f"{network} is normalized; fibers are known for softmax with one head in each layer, any values"
-            " and no skip connections, and for polynomials, such as its jets: "
+            f"{network} is normalized; agattn finds fibers of softmax networks with one head in each layer,"
+            " and no skip connections or value rank; otherwise ask about a jet: give "
             f"{worded('--jet N', 'ag.Jet(network, N)')}"
         )
     if network.depth > MOST_LAYERS:
@@ -612,6 +603,10 @@ def _in_words(parts: Iterable[Directions]) -> str:
         "found": "what a search found",
     }
     return "; ".join(words[part.name].format(i=part.layer) for part in parts) or "the orbit"
+
+
+#: Arrays of a layer, and vectors of weights along which they may be moved.
+Linear = tuple[dict[str, Array], list[Vector]]
 
 
 class _Layers:
@@ -711,11 +706,11 @@ class _Layers:
         if low is None or rational_rank(self.L) > 1:
             return
         h, v = rank_one(self.L)
-        m = l  # all M_j with j > m are multiples of v vᵀ, up to skew matrices
-        while m > low and _is_multiple(self.M[m - 1] + self.M[m - 1].T, v):
+        m, squares = l, [M + M.T for M in self.M]  # M_j with j > m are multiples of v vᵀ, up to skew ones
+        while m > low and rational_rank(np.vstack([squares[m - 1], v])) == 1:
             m -= 1
         if m > low:
-            S = self.M[m - 1] + self.M[m - 1].T
+            S = squares[m - 1]
             factors = factor_quadratic_form(S - np.diag(np.diag(S)) / Fraction(2))
             if not isinstance(factors, tuple):
                 return
@@ -759,9 +754,7 @@ class _Layers:
             for i in range(1, j):
                 yield self._free(f"rk A_{i} ≤ 1, A_{j} skew", {i: self._low(i, 1), j: self._skew(j)})
 
-    def _free(
-        self, name: str, parts: Mapping[int, tuple[dict[str, Array], list[Vector]]]
-    ) -> NetworkComponent:
+    def _free(self, name: str, parts: Mapping[int, Linear]) -> NetworkComponent:
         """Weights where some arrays of layers lie in linear spaces through these, and all else is free."""
         fixed = {x: array for arrays, _ in parts.values() for x, array in arrays.items()}
         at = ExactWeights(self.network, self.at.exact() | fixed)
@@ -771,7 +764,7 @@ class _Layers:
         through = at.vector == self.at.vector
         return NetworkComponent(name, f"{name}, all else free", at, spaces, free, dimension, through)
 
-    def _low(self, i: int, rank: int) -> tuple[dict[str, Array], list[Vector]]:
+    def _low(self, i: int, rank: int) -> Linear:
         """K, Q with KᵀQ of this rank at most, 0 or 1, and a linear space of such through them.
 
         The columns of K lie in S and those of Q in T, spaces of vectors with a pairing of this rank.
@@ -793,7 +786,7 @@ class _Layers:
         of_k, of_q = (self.at.vectors_of(f"{x}_{i}", _products(of, rows)) for x, of in (("K", S), ("Q", T)))
         return {f"K_{i}": K, f"Q_{i}": Q}, of_k + of_q
 
-    def _skew(self, j: int) -> tuple[dict[str, Array], list[Vector]]:
+    def _skew(self, j: int) -> Linear:
         """K, Q with KᵀQ skew, and the linear space of the Q that go with this K."""
         K, Q = self.K[j - 1], self.Q[j - 1]
         if not is_skew(self.A[j - 1]):
@@ -801,21 +794,16 @@ class _Layers:
             K[range(n := min(K.shape)), range(n)] = Fraction(1)
             Q[0, 1], Q[1, 0] = Fraction(1), Fraction(-1)
         identity = np.eye(K.shape[1], dtype=int).astype(object)
-        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(
-            f"Q_{j}", _kernel(pairing(K, identity, skew=True))
-        )
+        queries = _kernel(pairing(K, identity, skew=True))
+        return {f"K_{j}": K, f"Q_{j}": Q}, self.at.vectors_of(f"Q_{j}", queries)
 
 
 def pairing(N: Array, L: Array, skew: bool) -> flint.fmpq_mat:
     """Equations for the entries of B, row by row: NᵀBL is skew, or 0."""
     table = np.multiply.outer(N, L).transpose(1, 3, 0, 2)  # of the pairing: entry (x, y) by (r, s)
-    d = N.shape[1]
-    rows = [
-        (table[x, y] + table[y, x] if skew else table[x, y]).ravel()
-        for x in range(d)
-        for y in range(x if skew else 0, d)
-    ]
-    return flint_matrix(np.array(rows))
+    if skew:
+        table = (table + table.swapaxes(0, 1))[np.triu_indices(N.shape[1])]
+    return flint_matrix(table.reshape(-1, len(N) * len(L)))
 
 
 def _kernel(matrix: flint.fmpq_mat) -> list[Array]:
@@ -834,21 +822,14 @@ def _independent(rows: Any) -> list[Array]:
     return [rows[i] for i in independent_rows(rows)]
 
 
-def _is_multiple(S: Array, v: Array) -> bool:
-    """Whether a symmetric matrix is a multiple of v vᵀ."""
-    return rational_rank(np.vstack([S, v])) == 1
-
-
 def _lift(L: Array, x: Array) -> Array | None:
     """A y with Lᵀy = x, or ``None`` for x that is not in the row space of L."""
     kernel = _kernel(flint_matrix(np.column_stack([L.T, -x])))
     if not kernel or not kernel[-1][-1]:
         return None
-    y: Array = kernel[-1][:-1] / Fraction(kernel[-1][-1])
-    return y
+    return np.asarray(kernel[-1][:-1] / Fraction(kernel[-1][-1]))
 
 
 def _exact(values: Any, name: str) -> Array:
     """Fractions; every float is the number that it stands for."""
-    exact: Array = np.vectorize(Fraction, otypes=[object])(scalars(values, name))
-    return exact
+    return np.asarray(np.vectorize(Fraction, otypes=[object])(scalars(values, name)))

@@ -92,8 +92,13 @@ from agattn.architectures.functions import WeightFunction
 from agattn.architectures.protocol import as_parameters, bounds_on_outputs
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension.first_order import changes_by_factors
-from agattn.geometry.dimension.lie_algebra import MAX_TOKENS, applied, at_monomials, linear_symmetries
+from agattn.geometry.dimension.lie_algebra import (
+    MAX_TOKENS,
+    applied,
+    at_monomials,
+    changes_by_factors,
+    linear_symmetries,
+)
 from agattn.geometry.dimension.symmetries import known_groups, symmetry_matrices
 from agattn.geometry.identifiability.families import ExactWeights, prime_for
 from agattn.geometry.identifiability.weights import change_of_basis, inverse
@@ -161,9 +166,7 @@ class SymmetryFields:
             kept = nonzero_minor(self.tangents(self.points[0]), self.p).rows
             self.matrices = [self.matrices[k] for k in kept]
         self.tangents_at_points = [self.tangents(theta) for theta in self.points]
-        self.rank = (
-            RowSpace(architecture.parameters, self.p).add(self.tangents_at_points[0]) if self.matrices else 0
-        )
+        self.rank = RowSpace(architecture.parameters, self.p).add(self.tangents_at_points[0])
 
     def tangents(self, theta: Residues) -> Residues:
         """The vectors Bθ modulo the prime, (matrices, parameters)."""
@@ -281,6 +284,8 @@ def _is_short(f: WeightFunction) -> bool:
 
 
 Arrays = Mapping[str, Array]
+#: Weights to which symmetries are applied one after the other.
+Moving = dict[str, Array]
 #: Exponents of more entries are not searched for roots of unity.
 MOST_EXPONENTS = 200
 #: A prime with roots of unity of so large an order is found in seconds.
@@ -423,11 +428,9 @@ def _exchanges(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
 
 def _exchanged(one: str, other: str, arrays: Arrays, p: int) -> dict[str, Array]:
     """The arrays with the first row of one and that of another exchanged."""
-    first, second = arrays[one], arrays[other]
-    rows = (
-        np.concatenate([b[..., :1, :], a[..., 1:, :]], axis=-2) for a, b in ((first, second), (second, first))
-    )
-    return {**arrays, **dict(zip((one, other), rows, strict=True))}
+    pairs = ((one, arrays[one], arrays[other]), (other, arrays[other], arrays[one]))
+    rows = {x: np.concatenate([b[..., :1, :], a[..., 1:, :]], axis=-2) for x, a, b in pairs}
+    return {**arrays, **rows}
 
 
 def _permuted(nodes: frozenset[Node], order: Sequence[int], arrays: Arrays, p: int) -> dict[str, Array]:
@@ -449,9 +452,8 @@ def _roots(
     rows = (row for equation in record.equations for row in exponents.rows(*equation))
     distinct = {tuple(sorted(row.items())) for row in rows if row}
     matrix = [[int(dict(row).get(u, 0)) for u in range(count)] for row in sorted(distinct)]
-    yield from _groups_of_roots(
-        exponents, matrix, [_center(exponents, cut) for cut in cut_axes if cut.is_orthogonal]
-    )
+    centers = [_center(exponents, cut) for cut in cut_axes if cut.is_orthogonal]
+    yield from _groups_of_roots(exponents, matrix, centers)
 
 
 def _roots_of_entries(architecture: Architecture) -> Iterator[DiscreteSymmetry]:
@@ -640,7 +642,7 @@ def _in_order(architecture: Architecture) -> Iterator[tuple[str, list[Symmetry],
         yield label, inside, [s for s in own if s not in inside]
 
 
-def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:
+def _heads(label: str, arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Permute the heads of a layer so that each KᵀQ is a multiple of the one it must become."""
     names = tuple(name for name in arrays if _label(name) == label and arrays[name].ndim == 3)
     K, Q = f"K_{label}", f"Q_{label}"
@@ -657,9 +659,7 @@ def _heads(label: str, arrays: dict[str, Array], target: dict[str, Array]) -> li
     return [SymmetryStep("heads", names, tuple(i + 1 for i in order))]
 
 
-def _products(
-    architecture: Architecture, label: str, arrays: dict[str, Array], target: dict[str, Array]
-) -> list[SymmetryStep]:
+def _products(architecture: Architecture, label: str, arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Put the neurons of a bilinear layer in order, exchange their two forms, and scale these."""
     places = architecture.places if isinstance(architecture, Network) else ()
     if not any(step.label == label and isinstance(step.layer, Bilinear) for step in places):
@@ -692,16 +692,12 @@ def _products(
     return steps
 
 
-def _neurons(
-    group: Sequence[Symmetry], arrays: dict[str, Array], target: dict[str, Array]
-) -> list[SymmetryStep]:
+def _neurons(group: Sequence[Symmetry], arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Permute neurons and scale them, so that what comes into each is what must."""
 
     def incoming(given: dict[str, Array]) -> list[Array]:
-        return [
-            np.concatenate([given[a.parameter][a.index].ravel() for a in neuron.on if a.weight > 0])
-            for neuron in group
-        ]
+        parts = ([given[a.parameter][a.index].ravel() for a in neuron.on if a.weight > 0] for neuron in group)
+        return list(map(np.concatenate, parts))
 
     lines, wanted = incoming(arrays), incoming(target)
     order = _matched(lines, wanted)
@@ -741,7 +737,7 @@ def _ratio(of: Array, to: Array) -> Fraction | None:
     return s if s and (of * s == to).all() else None
 
 
-def _matrix(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Array]) -> Array | None:
+def _matrix(symmetry: Symmetry, arrays: Moving, target: Moving) -> Array | None:
     """The element of GL(n) that makes a part what it must be, or for some entries of the first part alone.
 
     Another group may act on the first part, too: GL(s) mixes all Q of a group of heads; GL(a) is told by K.
@@ -757,7 +753,7 @@ def _matrix(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Arra
     return element
 
 
-def _element(symmetry: Symmetry, arrays: dict[str, Array], target: dict[str, Array]) -> list[SymmetryStep]:
+def _element(symmetry: Symmetry, arrays: Moving, target: Moving) -> list[SymmetryStep]:
     """Apply the element of a group that makes its first part what it must be, if there is exactly one."""
     acted = _first(symmetry)
     part, wanted = (given[acted.parameter][acted.index] for given in (arrays, target))

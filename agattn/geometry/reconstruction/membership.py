@@ -1,7 +1,7 @@
 r"""Is this tensor in the neuromanifold, and which weights does it come from?
 
 For exact tensors the answer is a proof. All complex preimages come from unique factorization
-(:mod:`agattn.geometry.identifiability.fibers`), so a tensor is
+(:mod:`agattn.geometry.identifiability.weights`), so a tensor is
 
 - in M, with its weights up to the fiber;
 - in M̄(ℝ) and not in M: h ⊗ q ⊗ Q with Q definite of rank 2;
@@ -82,8 +82,7 @@ from agattn.algebra.scalars import (
 from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import AgattnError, InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import preimages
-from agattn.geometry.identifiability.weights import canonical_scale
+from agattn.geometry.identifiability.weights import canonical_scale, preimages
 from agattn.geometry.reconstruction.nearest_point import (
     Approximation,
     action_residual,

@@ -27,7 +27,7 @@ import numpy as np
 from agattn.algebra.echelon import fraction, rational
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import Fiber, preimages
+from agattn.geometry.identifiability.weights import Fiber, preimages
 from agattn.geometry.sections.slices import Slice
 from agattn.geometry.variety.coordinates import coordinates
 from agattn.sheet.result import Key, Result, key

@@ -146,11 +146,8 @@ class _Matrices:
     def preimages(self) -> Iterator[dict[str, Array]]:
         """K, Q and V; as they are and with all that is known to have the same function."""
         for given in self._same():
-            below = any(
-                B.shape[1] < a < len(B)
-                for layer, a in zip(given.A, self.network.ranks, strict=True)
-                for B, _ in layer
-            )
+            layers = zip(given.A, self.network.ranks, strict=True)
+            below = any(B.shape[1] < a < len(B) for layer, a in layers for B, _ in layer)
             yield from (given.factored(seed) for seed in range(_FACTORIZATIONS if below else 1))
 
     def _same(self) -> Iterator[_Matrices]:
@@ -279,10 +276,8 @@ class _Catalogue:
             [(_padded(B, d, B.shape[1]), _padded(C, C.shape[0], d)) for B, C in layer]
             for layer, d in zip(heads_A, self.network.dims, strict=False)
         ]
-        given = _Matrices(
-            self.network, sized, [[V.get(i, layer[0]), *layer[1:]] for i, layer in enumerate(self.V)]
-        )
-        return Kind(name, self.network, tuple(given.preimages()))
+        heads_V = [[V.get(i, layer[0]), *layer[1:]] for i, layer in enumerate(self.V)]
+        return Kind(name, self.network, tuple(_Matrices(self.network, sized, heads_V).preimages()))
 
     def types(self, i: int) -> Iterator[tuple[str, Factors]]:
         """What M_{i+1} may be: its name, and the matrix."""
@@ -347,10 +342,8 @@ class _Catalogue:
             r = min(self.most[i], self.most[j], e[i] - 1)
             if r > 1 or (r == 1 and e[i] == 2):
                 rows = self.full(r, e[i])
-                yield self.kind(
-                    f"{of[0]} and {of[1]} of rank {r} with one kernel",
-                    {n: (self.full(e[i], r), rows) for n in (i, j)},
-                )
+                with_kernel = {n: (self.full(e[i], r), rows) for n in (i, j)}
+                yield self.kind(f"{of[0]} and {of[1]} of rank {r} with one kernel", with_kernel)
             if j == i + 1:
                 yield from self.in_a_plane(i)
         yield from self.before_rank_one()

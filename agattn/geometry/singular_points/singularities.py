@@ -29,18 +29,25 @@ from agattn.architectures import Architecture, as_attention
 from agattn.architectures.layered import Layered, check_arrays
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.architectures.network import DeepNetwork
-from agattn.errors import InputError, TooLargeError, argument
-from agattn.evidence import Evidence, weakest
-from agattn.geometry.closedness.limits import LimitSet, OutsideLimits
+from agattn.errors import InputError
+from agattn.evidence import Evidence, ProvedOrModular, weakest
+from agattn.geometry.closedness.question import LimitSet, OutsideLimits
 from agattn.geometry.closedness.several_heads import HeadsLimit
 from agattn.geometry.dimension.dimension import Dimension
-from agattn.geometry.singular_points.arguments import ArgumentName, Closure, Conclusion, Decision, Inquiry
-from agattn.geometry.singular_points.closures import ModelClosure, NetworkClosure
+from agattn.geometry.singular_points.arguments import (
+    ArgumentName,
+    Closure,
+    Conclusion,
+    Decision,
+    Inquiry,
+    ModelClosure,
+    NetworkClosure,
+)
 from agattn.geometry.singular_points.kinds import Kind, kinds
 from agattn.geometry.variety.coefficient_map import MOST_DEGREE
-from agattn.limits import limits, steps, takes
+from agattn.limits import check_sizes, limits, steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table, Wide, Word, matrix
-from agattn.sheet.result import PROVED_OR_MODULAR, Count, Key, Meta, Named, Result, Written, key
+from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 
 def _matrices(preimages: Sequence[dict[str, Array]]) -> list[dict[str, list[list[str]]]]:
@@ -88,7 +95,7 @@ class PointFacts(Result):
         "How the conclusion is known, or `tangent_lower` if the point is undecided; other numbers have keys "
         "of their own.",
     ]
-    rank_evidence: Key[Evidence, "How it is known that `differential_rank` is no larger.", PROVED_OR_MODULAR]
+    rank_evidence: Key[ProvedOrModular, "How it is known that `differential_rank` is no larger."]
     preimages: Key[
         tuple[dict[str, Array], ...],
         "Preimages at which tangent vectors were taken; the first are weights of this kind.",
@@ -98,16 +105,11 @@ class PointFacts(Result):
     tangent_upper: Key[
         Count | None, "The Zariski tangent space has at most this dimension, by equations; null without any."
     ]
-    tangent_evidence: Key[
-        Evidence, "How `tangent_lower` is known.", Named("tangent_lower_evidence"), PROVED_OR_MODULAR
-    ]
-    zero_evidence: Key[Evidence, "How it is known whether the function is 0.", PROVED_OR_MODULAR]
-    critical_evidence: Key[Evidence, "How `critical` is known.", PROVED_OR_MODULAR]
+    tangent_evidence: Key[ProvedOrModular, "How `tangent_lower` is known.", Named("tangent_lower_evidence")]
+    zero_evidence: Key[ProvedOrModular, "How it is known whether the function is 0."]
+    critical_evidence: Key[ProvedOrModular, "How `critical` is known."]
     fiber_evidence: Key[
-        Evidence,
-        "How `fiber_dimension_at_most` is known.",
-        Named("fiber_dimension_at_most_evidence"),
-        PROVED_OR_MODULAR,
+        ProvedOrModular, "How `fiber_dimension_at_most` is known.", Named("fiber_dimension_at_most_evidence")
     ]
 
     @key
@@ -308,22 +310,18 @@ def singularities(network: Architecture, pairs: bool = False) -> Singularities:
         singularities`` in a shell.
 
     >>> import agattn as ag
-    >>> found = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
-    >>> found["rk M_1 = 1"]
+    >>> kinds = ag.singularities(ag.DeepNetwork((3, 3, 2), (3, 3), t=3))
+    >>> kinds["rk M_1 = 1"]
     rk M_1 = 1: differential of rank 19 of 22, tangent space of dimension 29 or more: singular (proved)
     >>> ag.singularities(ag.Network([ag.Linear(2), ag.Linear(3)], dim=3))["rk W_1 = 1"]
     rk W_1 = 1: differential of rank 7 of 8, tangent space of dimension 9 or more: singular (proved)
     """
-    architecture, force, seed = as_attention(network), limits().force, limits().seed
+    architecture, seed = as_attention(network), limits().seed
     deep = architecture.as_network()
     of = deep or architecture
     _check_sizes(of, deep)
     first = kinds(of, pairs)
-    if len(first) > MOST_KINDS and not force:
-        raise TooLargeError(
-            f"{of} has {len(first)} kinds of points; the limit is {MOST_KINDS}. "
-            f"Use {argument('force', True)} to start all the same"
-        )
+    check_sizes(str(of), (len(first), "kinds of points", MOST_KINDS))
     closure = closure_of(of)
     points = []
     chosen = closure.chosen(lambda n: kinds(of, pairs, seed=seed + n) if n else first)
@@ -338,22 +336,13 @@ def _check_sizes(architecture: Architecture, network: DeepNetwork | None) -> Non
     """Refuse what is no polynomial, and what is large."""
     if network is None and architecture.degree is None:
         raise InputError(f"{architecture} is normalized; kinds of points are those of polynomial models")
-    if limits().force:
-        return
-    name = architecture.name[:80]
-    sizes = [
+    check_sizes(
+        architecture.name[:80],
+        (network.depth if network else 0, "layers", MOST_LAYERS),
         (architecture.parameters, "parameters", MOST_PARAMETERS),
         (architecture.degree or 0, "as its degree", MOST_DEGREE),
-    ]
-    if network is not None:
-        sizes.insert(0, (network.depth, "layers", MOST_LAYERS))
-    for number, what, most in sizes:
-        if number > most:
-            raise TooLargeError(
-                f"{name} has {number} {what}; the limit is {most}. "
-                f"Use {argument('force', True)} to start all the same"
-            )
-    if isinstance(architecture, Layered):
+    )
+    if isinstance(architecture, Layered) and not limits().force:
         check_arrays(architecture)
 
 

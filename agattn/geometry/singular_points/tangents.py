@@ -177,5 +177,4 @@ class Tangents:
         powers = [pow(int(s), n, self.p) for s in scales for n in range(len(scales))]
         inverse = flint.nmod_mat(len(scales), len(scales), powers, self.p).inv()
         row = np.array([[float(int(inverse[2, n])) for n in range(len(scales))]])
-        coefficient: Residues = matmul(row, values, self.p)[0]
-        return coefficient
+        return np.asarray(matmul(row, values, self.p)[0])

@@ -207,9 +207,8 @@ def settled(network: DeepNetwork, M: Sequence[Array], L: Array) -> tuple[bool, W
         return _at_one_token(point) if is_wide(network) and d + len(L) > 3 else None
     if any(map(is_skew, M)):
         return _with_skew(point, network.t) if is_wide(network) else None
-    if (statement := point.statement()) is None or any(
-        m > a for m, a in zip(ranks, network.ranks, strict=True)
-    ):
+    too_large = any(m > a for m, a in zip(ranks, network.ranks, strict=True))
+    if (statement := point.statement()) is None or too_large:
         return None
     if is_wide(network):
         return None if statement.singular is None else (statement.singular, _way(statement))
@@ -283,11 +282,9 @@ def _at_one_token(point: VirtualPoint) -> tuple[bool, Way]:
     if any(one.gcd(other).total_degree() > 0 for one, other in itertools.combinations(forms, 2)):
         return True, "purity"
     last = point.M[-1]
-    return (
-        (True, "several branches")
-        if has_form and rational_rank(last + last.T) <= 2
-        else (False, "one-point fiber")
-    )
+    if has_form and rational_rank(last + last.T) <= 2:
+        return True, "several branches"
+    return False, "one-point fiber"
 
 
 @takes("seed")

@@ -42,7 +42,7 @@ from agattn.algebra.echelon import Matrix, fraction, kernel_basis, rational_matr
 from agattn.algebra.rank import proved_rank
 from agattn.architectures import SingleLayer
 from agattn.errors import DisagreementError
-from agattn.geometry.identifiability.fibers import kernel_of_differential
+from agattn.geometry.identifiability.weights import kernel_of_differential
 from agattn.geometry.strata.strata import (
     Stratum,
     representative,
@@ -98,15 +98,10 @@ def criticality(layer: SingleLayer, A: Matrix, V: Matrix) -> Criticality:
     relations = kernel_basis(compression(A) * directions.transpose())
     inside = rational_matrix(relations, len(kernel)) * rational_matrix(kernel, width)
     for vector in [*inside.tolist(), *kernel]:
-        if proved_rank(rational_matrix([scaling, vector], width)) > trivial and in_tangent_cone(
-            A, layer.alpha, split(vector)[0]
-        ):
+        is_other = proved_rank(rational_matrix([scaling, vector], width)) > trivial
+        if is_other and in_tangent_cone(A, layer.alpha, split(vector)[0]):
             how = "a kernel vector of dφ in the tangent cone besides (A, −V)"
             return Criticality(True, len(kernel), split(vector), how)
-    if layer.alpha == proved_rank(rational_matrix(A, d)):
-        # Here the cone is the subspace of directions with vanishing compression, searched above.
-        how = "only (A, −V) is in the kernel of dφ and tangent to {rk ≤ a}"
-        return Criticality(False, len(kernel), None, how)
     return Criticality(None, len(kernel), None, "no kernel vector found in the tangent cone, none excluded")
 
 
@@ -117,10 +112,8 @@ def orbits_over_zero(layer: SingleLayer) -> list[Stratum]:
     ['(0,0,0)', '(1,0,1)', '(0,1,1)', '(0,2,2)']
     """
     require_two_tokens(layer)
-    return [
-        *(Stratum(r_v, 0, r_v) for r_v in range(min(layer.d, layer.d_out) + 1)),
-        *(Stratum(0, r_a, r_a) for r_a in range(1, layer.alpha + 1)),
-    ]
+    of_values = [Stratum(r_v, 0, r_v) for r_v in range(min(layer.d, layer.d_out) + 1)]
+    return [*of_values, *(Stratum(0, r_a, r_a) for r_a in range(1, layer.alpha + 1))]
 
 
 def stratum_criticality(layer: SingleLayer, stratum: Stratum) -> Criticality:
@@ -150,9 +143,8 @@ class BoundarySequence:
         return [Fraction(constant.get(x, 0)) + epsilon * linear.get(x, 0) for x in coordinates(self.layer)]
 
     def __str__(self) -> str:
-        constant, linear = (
-            [f"y_{{{c},{b},{i},{k}}}" for c, b, i, k in part] for part in (self.constant, self.linear)
-        )
+        parts = (self.constant, self.linear)
+        constant, linear = ([f"y_{{{c},{b},{i},{k}}}" for c, b, i, k in part] for part in parts)
         moving = linear[0] if len(linear) == 1 else f"({' + '.join(linear)})"
         return f"y(ε) = {' + '.join([*constant, f'ε·{moving}'])}, ε → 0+"
 
@@ -191,7 +183,6 @@ def boundary(layer: SingleLayer, stratum: Stratum) -> BoundaryAnswer:
         return BoundaryAnswer(None, f"its {which} real and reduced, so the map is injective near each")
     sequence = BoundarySequence(layer, first, second)
     if sequence.point(0) != list(coefficients(layer, *representative(layer, stratum))):
-        raise DisagreementError(
-            f"stratum {stratum} of {layer.name} is ramified but not reached by {sequence}"
-        )
+        fault = f"stratum {stratum} of {layer.name} is ramified but not reached by {sequence}"
+        raise DisagreementError(fault)
     return BoundaryAnswer(sequence, "a limit of forms h ⊗ q ⊗ Q with Q definite")

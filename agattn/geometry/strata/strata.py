@@ -50,7 +50,7 @@ from agattn.algebra.scalars import Array
 from agattn.architectures import SingleLayer
 from agattn.calls import is_ranks, shown
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import Fiber, preimages
+from agattn.geometry.identifiability.weights import Fiber, preimages
 from agattn.geometry.variety.coefficient_norm import (
     attention_gram,
     roots,

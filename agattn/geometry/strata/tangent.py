@@ -56,8 +56,13 @@ from agattn.architectures import SingleLayer, one_layer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import MAX_DEGREE, Equation, gradient_equations
-from agattn.geometry.identifiability.fibers import Fiber, kernel_of_differential
-from agattn.geometry.identifiability.weights import Weights, canonical_factors, weights_of_layer
+from agattn.geometry.identifiability.weights import (
+    Fiber,
+    Weights,
+    canonical_factors,
+    kernel_of_differential,
+    weights_of_layer,
+)
 from agattn.geometry.strata.strata import (
     Stratum,
     image_dimension,

@@ -287,7 +287,7 @@ class _PackedRing(PolynomialRing):
     @cached_property
     def gens(self) -> tuple[Polynomial, ...]:
         places = reversed(range(0, 8 * self.size * self.digits.itemsize, 8 * self.digits.itemsize))
-        return tuple(self.from_terms({(1 << place,): 1}) for place in places)
+        return tuple(Polynomial(self, self._context.from_dict({(1 << place,): 1})) for place in places)
 
     def terms(self, polynomial: Polynomial) -> Terms:
         """The terms of one of the polynomials, larger exponents of earlier variables first."""

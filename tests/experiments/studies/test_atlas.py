@@ -12,7 +12,7 @@ from agattn import singularities as singularities_of
 from agattn.architectures.model_file import architecture_of
 from agattn.experiments.studies.grid import grid_text, read_grid
 from agattn.experiments.studies.study import study
-from agattn.geometry.closedness.limits import LimitSet
+from agattn.geometry.closedness.question import LimitSet
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
 from agattn.geometry.singular_points.virtual_points import VirtualPoint
 
@@ -64,11 +64,6 @@ def defect_reason(one):
     if symmetric:
         return "one token" if one.t == 1 else "an earlier layer has rank 1"
     return "none"
-
-
-def test_why_equation_14_may_fail():
-    assert defect_reason(DeepNetwork((3, 3, 3), (1, 2), t=3)) == "an earlier layer has rank 1"
-    assert defect_reason(DeepNetwork((2, 3, 2), (2, 2), t=3)) == "a width is more than the network can use"
 
 
 def test_the_grid_has_every_small_network():

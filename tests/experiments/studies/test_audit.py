@@ -96,19 +96,6 @@ def test_the_published_page_is_what_the_study_finds():
     assert f"{len(applying)} verdicts are about layers to which the claim applies, and {len(proved)}" in PAGE
 
 
-def test_where_the_paper_fails():
-    found = entries(4, 2, "theorem-3.4.singular", "agattn.singular-locus")
-    for entry in found:
-        layer, said = entry.architecture, verdicts(entry)
-        if said["theorem-3.4.singular"] == "inapplicable":
-            assert layer.d == 1 or layer.a == layer.d_out == 1
-            continue
-        fails = 2 <= layer.a < layer.d and (layer.a, layer.d_out) != (2, 1)
-        assert said["theorem-3.4.singular"] == ("refuted" if fails else "confirmed")
-        assert said["agattn.singular-locus"] == "confirmed"
-    assert exit_status(entry.line for entry in found) == 1
-
-
 def test_how_the_verdicts_are_known():
     for entry in entries(3, 2):
         layer = entry.architecture

@@ -514,15 +514,6 @@ def test_no_dask(monkeypatch):
         list(study([job()], workers=lambda: cluster("tcp://127.0.0.1:8786")))
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "", "tcp://127.0.0.1:x"])
-@pytest.mark.slow
-def test_no_scheduler(address):
-    pytest.importorskip("distributed")
-    message = r"no Dask scheduler answers at .*start one with dask scheduler"
-    with pytest.raises(InputError, match=message), cluster(address):
-        pass
-
-
 # Lines
 
 

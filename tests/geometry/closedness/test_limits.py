@@ -13,7 +13,7 @@ from agattn import DeepNetwork
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import InputError
-from agattn.geometry.closedness.limits import LimitMap, first_of_pair, is_closed, limit_set, zero_kinds
+from agattn.geometry.closedness.question import LimitMap, first_of_pair, is_closed, limit_set, zero_kinds
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import network_bound
 from agattn.geometry.identifiability.virtual_weights import vanishes, virtual_ranks

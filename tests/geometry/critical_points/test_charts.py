@@ -11,7 +11,7 @@ from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of, singular_strata
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.identifiability.weights import preimages
 from agattn.geometry.strata.strata import (
     image_dimension,
     neuromanifold_dimension,

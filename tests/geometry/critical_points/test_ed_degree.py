@@ -8,8 +8,8 @@ import pytest
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.critical_points import ed_degree
-from agattn.geometry.critical_points.ed_degree import (
+from agattn.geometry.critical_points import counts
+from agattn.geometry.critical_points.counts import (
     FixedPoint,
     generic_ed_degree,
     numbers_by_theorem,
@@ -48,9 +48,9 @@ def test_segre_and_rank_one(d):
 def test_determinantal_varieties_alone(d, a, expected):
     """Known generic ED degrees, equal for ranks a and d − a by duality (Draisma and others, 2016)."""
     layer = SingleLayer(d, 1, a)
-    rows, columns = ed_degree._weights(d, d)
-    points = [FixedPoint(tangent, (), -line) for tangent, line in ed_degree._attention(layer, rows, columns)]
-    assert ed_degree._integral(lambda: iter(points)) == expected
+    rows, columns = counts._weights(d, d)
+    points = [FixedPoint(tangent, (), -line) for tangent, line in counts._attention(layer, rows, columns)]
+    assert counts._integral(lambda: iter(points)) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_losses_that_do_not_mix_outputs(sizes, expected):
 
 def test_a_k3_surface():
     """Z_1 for M(2,2,2): two equations of degree (2,1) in P³ × P¹; 7·12 + 24."""
-    assert ed_degree._integral(lambda: ed_degree._kernels(SingleLayer(2, 2), 1)) == 108
+    assert counts._integral(lambda: counts._kernels(SingleLayer(2, 2), 1)) == 108
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_strata_of_smaller_rank_are_those_of_smaller_layers():
 
 def test_the_torus_does_not_matter(monkeypatch):
     layers = SingleLayer(3, 1, 2), SingleLayer(3, 2), SingleLayer(3, 3, 2), SingleLayer(3, 1, 1)
-    numbers, drawn = [generic_ed_degree(layer) for layer in layers], ed_degree._weights
+    numbers, drawn = [generic_ed_degree(layer) for layer in layers], counts._weights
     for seed in (1, 2):
-        monkeypatch.setattr(ed_degree, "_weights", partial(drawn, seed=seed))
+        monkeypatch.setattr(counts, "_weights", partial(drawn, seed=seed))
         assert [generic_ed_degree.__wrapped__(layer) for layer in layers] == numbers
 
 

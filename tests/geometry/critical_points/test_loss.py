@@ -109,3 +109,31 @@ def test_losses_on_the_umbrella_are_definite(change, message):
     ring = PolynomialRing(["x", "y", "w"])
     with pytest.raises(InputError, match=message):
         critical_points_on_umbrella(change(*ring.gens))
+
+
+@given(
+    st.lists(st.integers(-8, 8), min_size=3, max_size=3), st.lists(st.integers(1, 5), min_size=3, max_size=3)
+)
+@settings(max_examples=12, deadline=None)
+def test_critical_points_on_the_umbrella_are_those_of_the_reduced_function(target, scale):
+    """min over x of the loss at (x, sx, −s²), on a fine grid of s: the same extrema."""
+    ring = PolynomialRing(["x", "y", "w"])
+    f = sum(
+        (c * (z - Fraction(t, 4)) ** 2 for c, z, t in zip(scale, ring.gens, target, strict=True)), ring.zero()
+    )
+    *found, line = critical_points_on_umbrella(f)
+    assert line.on_line and float(line.position[2].mid()) == target[2] / 4 and line.in_m == (target[2] <= 0)
+    for point in found:
+        x, y, w = point.position
+        assert (y**2 + w * x**2).contains(0) and point.evidence.value == "proved"
+        A, V = point.weights.values()
+        y = coefficients(SingleLayer(2, 1), A, V).astype(float)
+        assert y == pytest.approx([1, 0, float(w.mid()), 0, *(float(z.mid()) for z in point.position[:2])])
+    s = np.linspace(-4, 4, 4001)
+    t = np.array(target) / 4
+    x = (scale[0] * t[0] + scale[1] * t[1] * s) / (scale[0] + scale[1] * s**2)
+    value = scale[0] * (x - t[0]) ** 2 + scale[1] * (s * x - t[1]) ** 2 + scale[2] * (-(s**2) - t[2]) ** 2
+    lowest = np.flatnonzero((value[1:-1] < value[:-2]) & (value[1:-1] < value[2:])) + 1
+    lowest = lowest[np.abs(x[lowest]) > 0.02]
+    minima = [float(p.loss.mid()) for p in found if p.index == 0 and abs(float(p.position[0].mid())) > 0.02]
+    assert sorted(value[lowest]) == pytest.approx(sorted(minima), abs=1e-3)

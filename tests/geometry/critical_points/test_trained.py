@@ -14,8 +14,7 @@ from agattn.geometry.critical_points import real_points
 from agattn.geometry.critical_points.charts import chart_of
 from agattn.geometry.critical_points.elimination import part_by_elimination
 from agattn.geometry.critical_points.loss import loss
-from agattn.geometry.critical_points.real_points import _floats
-from agattn.geometry.critical_points.trained import points_near
+from agattn.geometry.critical_points.real_points import _floats, points_near
 from agattn.geometry.identifiability.weights import weights
 from agattn.geometry.strata.strata import Stratum
 from agattn.geometry.variety.coordinates import coefficients
@@ -185,12 +184,8 @@ def test_weights_can_be_critical_where_their_function_is_not(a):
 
 def negated(L):
     """−L, whose negative eigenvalues are the positive ones of L."""
-    return replace(
-        L,
-        block=tuple(tuple(-x for x in row) for row in L.block),
-        linear=tuple(-x for x in L.linear),
-        constant=-L.constant,
-    )
+    block, linear = tuple(tuple(-x for x in row) for row in L.block), tuple(-x for x in L.linear)
+    return replace(L, block=block, linear=linear, constant=-L.constant)
 
 
 @pytest.mark.parametrize("rows", [1, 3])

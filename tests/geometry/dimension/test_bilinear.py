@@ -121,24 +121,12 @@ def test_a_tensor_transformer_of_the_size_of_gpt_2():
     assert result.evidence is Evidence.PROVED
 
 
-SHOWN = {
-    (5, 2, 1): 14, (6, 2, 1): 18, (4, 3, 3): 27, (5, 3, 3): 33, (4, 6, 4): 40, (2, 2, 3): 8, (3, 3, 4): 21,
-    (7, 3, 1): 27,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("shape, value", SHOWN.items())
-def test_dimensions_are_proved(shape, value):
-    result = dimension(layer(*shape))
-    assert (result.dimension, result.evidence) == (value, Evidence.PROVED)
-
-
 @given(SIZE, SIZE, st.integers(1, 4), st.integers(1, 3))
 def test_tokens_and_skip_connections_change_no_dimension(d, n, out, tokens):
     value = products_bound(layer(d, n, out)).value
     skip = out == d
     result = dimension(ag.Network([ag.Bilinear(n, out, skip=skip)], dim=d, tokens=tokens), points=1)
-    assert result.dimension == value
+    assert (result.dimension, result.evidence) == (value, Evidence.PROVED)
 
 
 @given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 400))

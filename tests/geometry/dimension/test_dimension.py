@@ -168,9 +168,12 @@ def test_the_seed_decides_nothing_but_chance():
     assert dimension(network, seed=8).dimension == documents[0]["dimension"]
 
 
-def test_a_rank_above_the_bound_is_never_hidden():
+@pytest.mark.parametrize("by_outputs", [False, True])
+def test_a_rank_above_the_bound_is_never_hidden(by_outputs, monkeypatch):
+    if by_outputs:
+        monkeypatch.setattr(room_of_ranks, "_MANY_BY_OUTPUTS", 0)
     with pytest.raises(DisagreementError, match="above the proved bound 17"):
-        rank(jacobian_rows(DeepNetwork((3, 3, 3), (1, 2), 3), Bound(17, "wrong")))
+        rank(jacobian_rows(DeepNetwork((5, 5), (2,), 3), Bound(17, "wrong")))
 
 
 @pytest.mark.parametrize(
@@ -197,12 +200,6 @@ def test_output_by_output_the_rank_is_the_same(network, is_used, monkeypatch):
     assert document() == expected
     ranks = [rank for rank, _ in used]
     assert ranks == [expected["dimension"]] if is_used else not any(ranks)
-
-
-def test_a_wrong_bound_is_seen_output_by_output(monkeypatch):
-    monkeypatch.setattr(room_of_ranks, "_MANY_BY_OUTPUTS", 0)
-    with pytest.raises(DisagreementError, match="above the proved bound 17"):
-        rank(jacobian_rows(DeepNetwork((5, 5), (2,), 3), Bound(17, "wrong")))
 
 
 def test_limits():
@@ -319,10 +316,8 @@ def test_what_a_jacobian_is_of():
 
 def test_a_jet_of_several_heads_is_counted_by_its_network_for_softmax_alone():
     def counted(heads, normalization, order=4):
-        return room.by_jet(
-            Jet(DeepNetwork((2, 2), (2,), 2, heads=heads, normalization=normalization), order),
-            room.unknown(SingleLayer(2, 1)),
-        )
+        network = DeepNetwork((2, 2), (2,), 2, heads=heads, normalization=normalization)
+        return room.by_jet(Jet(network, order), room.unknown(SingleLayer(2, 1)))
 
     series = {"series": [1, 0, "1/2"]}
     assert counted(1, "softmax") and counted(2, "softmax") and counted(1, series)

@@ -21,10 +21,9 @@ from agattn.architectures import Acted, DeepNetwork, OneTokenLayer, SingleLayer,
 from agattn.architectures.protocol import as_parameters, symmetry_tangents
 from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.dimension import first_order, lie_algebra
+from agattn.geometry.dimension import lie_algebra
 from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.first_order import leaves_unchanged
-from agattn.geometry.dimension.lie_algebra import linear_symmetries
+from agattn.geometry.dimension.lie_algebra import leaves_unchanged, linear_symmetries
 from agattn.geometry.dimension.symmetries import symmetry_matrices
 from agattn.sheet.terminal import text
 
@@ -226,7 +225,7 @@ def test_matrices_of_known_symmetries():
 
 
 def test_what_symbols_cannot_prove_is_modular(monkeypatch):
-    monkeypatch.setattr("agattn.geometry.dimension.first_order.MOST_PRODUCTS", (10,))
+    monkeypatch.setattr("agattn.geometry.dimension.lie_algebra.MOST_PRODUCTS", (10,))
     found = linear_symmetries(DeepNetwork((2, 2), (1,), t=2))
     assert (found.dimension, found.evidence) == (2, Evidence.MODULAR)
     assert found.orbit_dimension == 0 and 0 < found.error < 1e-20
@@ -235,7 +234,7 @@ def test_what_symbols_cannot_prove_is_modular(monkeypatch):
 
 
 def test_nothing_false_is_proved(monkeypatch):
-    monkeypatch.setattr("agattn.geometry.dimension.first_order.MOST_PRODUCTS", (5000,))
+    monkeypatch.setattr("agattn.geometry.dimension.lie_algebra.MOST_PRODUCTS", (5000,))
     network = DeepNetwork((2, 2, 2), (1, 1), t=2)
     true = [g.matrix for g in linear_symmetries(network).generators]
     for number, B in enumerate(true):
@@ -261,7 +260,7 @@ def test_keys_that_move_by_queries_are_proved_with_few_products(monkeypatch):
     K, Q = numbers["K_2"].reshape(3, 4), numbers["Q_2"].reshape(3, 4)
     moves = {(int(K[0, j]), int(Q[1, j])): 1 for j in range(4)}
     moves |= {(int(K[1, j]), int(Q[0, j])): -1 for j in range(4)}
-    monkeypatch.setattr(first_order, "MOST_PRODUCTS", (500,))
+    monkeypatch.setattr(lie_algebra, "MOST_PRODUCTS", (500,))
     assert leaves_unchanged(network, moves)
     assert not leaves_unchanged(network, dict.fromkeys(moves, 1))
 

@@ -3,8 +3,7 @@
 import pytest
 
 from agattn import Attention, Convolution, DeepNetwork, Linear, Network, Perceptron, Power, Skip, Sum
-from agattn.geometry.dimension.dimension import dimension
-from agattn.geometry.dimension.smaller import _layer, smaller
+from agattn.geometry.dimension.dimension import _layer, dimension, smaller
 
 MODELS = [
     DeepNetwork((5, 4, 3), (3, 2), 4, heads=3),

@@ -9,8 +9,7 @@ from agattn.algebra.rank import rank
 from agattn.geometry.dimension.dimension import dimension
 from agattn.geometry.dimension.formulas import Bound
 from agattn.geometry.dimension.jacobian import jacobian_rows
-from agattn.geometry.dimension.stacks import ID, cut, stack
-from agattn.geometry.dimension.theorems import one_head
+from agattn.geometry.dimension.theorems import ID, cut, one_head, stack
 
 few, widths, degrees = st.integers(1, 3), st.integers(1, 4), st.sampled_from([2, 3, 3])
 CAUSAL, BACK, AWAY, FIRST = "causal", ((0, 1), (1, 1)), ((0, 1), (1, 0)), ((1, 1), (1, 0))

@@ -73,17 +73,8 @@ def by_hand(network):
 )
 def test_groups_are_the_formula_of_each_theorem(d, out, a, b, s, g, r, rho, normalization, pairs, t):
     rotary = pairs if 0 < 2 * pairs <= a else False
-    layer = ag.Attention(
-        out,
-        a,
-        heads=s * g,
-        kv_heads=g,
-        value_rank=b,
-        kv_latent=r,
-        q_latent=rho,
-        normalization=normalization,
-        rotary=rotary,
-    )
+    sizes = {"heads": s * g, "kv_heads": g, "value_rank": b, "kv_latent": r, "q_latent": rho}
+    layer = ag.Attention(out, a, normalization=normalization, rotary=rotary, **sizes)
     network = ag.Network([layer], d, t)
     if (bound := by_layer(network)) is not None:
         used = reduced(network)

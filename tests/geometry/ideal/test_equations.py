@@ -109,9 +109,3 @@ def test_equations_alone_prove_the_smooth_strata_smooth(shape):
     if layer.alpha == 1 and layer.d_out > 1:
         point = representative_point(layer, Stratum(2, 1, 2))
     assert len(independent_gradients(layer, point, codimension)) == codimension
-
-
-def test_relabelling_needs_no_order():
-    weight = ((0, 2), (1, 0, 1), (1, 1, 2))
-    for equation in equations_of_weight(SingleLayer(3, 2, 1), weight):
-        assert equation.torus_weight == weight

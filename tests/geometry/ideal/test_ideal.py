@@ -72,27 +72,15 @@ def test_hilbert_function_is_the_rank_of_all_monomials(sizes, degree):
     )
 
 
-@pytest.mark.parametrize("layer", SMALL, ids=str)
-def test_specht_modules_and_weight_spaces_give_the_same_modules(layer):
-    graded, ideal = GradedIdeal(layer), compute_ideal(layer, 3)
-    for degree in (1, 2, 3):
-        ring, coordinate, generators = graded.characters(degree)
-        assert ideal.modules(degree, of="ring") == ring
-        assert ideal.modules(degree, of="coordinate_ring") == coordinate
-        assert ideal.modules(degree, of="minimal_generators") == generators
+ONE_TOKEN = [
+    SingleLayer(*sizes, t=1) for sizes in [(1, 2, 1), (2, 2, 2), (2, 5, 1), (3, 1, 1), (3, 2, 2), (4, 1, 1)]
+]
 
 
-@pytest.mark.parametrize(
-    "layer",
-    [
-        SingleLayer(*sizes, t=1)
-        for sizes in [(1, 2, 1), (2, 2, 2), (2, 5, 1), (3, 1, 1), (3, 2, 2), (4, 1, 1)]
-    ],
-    ids=str,
-)
-def test_one_token_has_the_modules_found_at_random_points(layer):
-    """In small spaces, with proofs; and in all coordinates, at points of another parametrization."""
-    points, ideal = GradedIdeal(layer), compute_ideal(layer, 4)
+@pytest.mark.parametrize("layer", [*SMALL, *ONE_TOKEN], ids=str)
+def test_modules_are_those_found_at_random_points(layer):
+    """By Specht modules; of one token in small spaces, with points of another parametrization."""
+    points, ideal = GradedIdeal(layer), compute_ideal(layer, 4 if layer.t == 1 else 3)
     for piece in ideal.degrees:
         ring, coordinate, generators = points.characters(piece.degree)
         assert ideal.modules(piece.degree, of="ring") == ring
@@ -229,12 +217,8 @@ def test_generators_are_highest_weight_vectors_that_vanish(layer, shape):
     assert len(vectors) == component(shape).minimal_generators(layer.alpha)
     for vector in vectors:
         assert vector.torus_weight == shape
-        raised = (
-            vector.move(factor, r + 1, r)
-            for factor, size in enumerate(layer.gl_sizes)
-            for r in range(1, size)
-        )
-        assert not any(equation.terms for equation in raised)
+        raises = ((factor, r) for factor, size in enumerate(layer.gl_sizes) for r in range(1, size))
+        assert not any(vector.move(factor, r + 1, r).terms for factor, r in raises)
         assert vector.vanishes_on(smallest_layer(shape, layer))
         assert max(map(abs, vector.terms.values())) <= 10
 
@@ -485,3 +469,23 @@ def test_with_one_token_too_large_sizes_are_computed_if_forced(monkeypatch):
     with pytest.raises(TooLargeError):
         compute_ideal(layer, 2)
     assert compute_ideal(layer, 2, force=True).hilbert_function(2) == 10
+
+
+def test_with_one_token_the_first_degree_that_is_too_large_is_named():
+    with pytest.raises(TooLargeError, match="degree 3 in 336 coordinates has 6378736 monomials"):
+        compute_ideal(SingleLayer(6, 6, t=1), 4)
+    piece = compute_ideal(SingleLayer(6, 6, t=1), 2).degrees[-1]
+    assert piece.ideal_dimension + piece.hilbert_function == 336 * 337 // 2
+
+
+def test_equations_have_places_as_in_a_list():
+    ideal = compute_ideal(SingleLayer(2, 1, 1), max_degree=2)
+    equations = list(ideal)
+    assert len(equations) == len(ideal) == 3 and ideal[:2] == equations[:2]
+    assert [ideal[n] for n in range(-3, 3)] == [*equations, *equations]
+    for n in (3, -4):
+        with pytest.raises(IndexError, match="there are 3 equations"):
+            ideal[n]
+    assert ideal != compute_ideal(SingleLayer(2, 1, 2), max_degree=2) and ideal.hilbert_function(0) == 1
+    with pytest.raises(InputError, match="degree 3 was not computed"):
+        ideal.hilbert_function(3)

@@ -3,7 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, combinations, combinations_with_replacement, product
-from math import comb, prod
+from math import comb
 
 import flint
 import numpy as np
@@ -149,31 +149,32 @@ def test_the_first_equations_of_a_grassmannian_and_of_a_cubic_curve():
 
 def test_deep_masked_and_multi_head_models():
     causal = ag.Network([ag.Attention(1, rank=2, mask="causal")], dim=2, tokens=2)
-    assert ag.ideal(causal, 4).hilbert_function(4) == compute_ideal(ag.SingleLayer(2, 1), 4).hilbert_function(
-        4
-    )
+    found, known = ag.ideal(causal, 4), compute_ideal(ag.SingleLayer(2, 1), 4)
+    assert found.hilbert_function(4) == known.hilbert_function(4)
     two = ag.DeepNetwork(dims=(2, 1), ranks=(2,), t=2, heads=2)  # fills its six coordinates
     assert ag.ideal(two, 4).generators == () and ag.dimension(two).lower_bound == 6
     # With A_1 and A_2 of rank 1 the matrix of forms with rows b has rank 2: 3-minors.
-    assert [p.minimal_generators for p in ag.ideal(ag.DeepNetwork((3, 1), (1,), 2, heads=2), 4).degrees] == [
-        0,
-        0,
-        20,
-        0,
-    ]
+    heads = ag.ideal(ag.DeepNetwork((3, 1), (1,), 2, heads=2), 4)
+    assert [piece.minimal_generators for piece in heads.degrees] == [0, 0, 20, 0]
     filters = ag.Network([ag.Convolution(2, 2), ag.Convolution(2, 1)], dim=4)
     assert ag.ideal(filters, 3).dimension == 3
+
+
+def test_a_hypersurface_is_complete():
+    source = coefficient_map(LITERATURE["tangents of P1×P1×P1: Cayley"][0])
+    ideal = compute_model_ideal(source, 7)
+    assert ideal.complete_by == "hypersurface" and ideal.dimension == 7
+    computed = [(p.hilbert_function, p.minimal_generators) for p in Implicitization(source).pieces(7)]
+    assert [(p.hilbert_function, p.minimal_generators) for p in ideal.degrees[1:]] == computed
+    assert [piece.way for piece in ideal.degrees] == ["multidegrees"] * 4 + ["hypersurface"] * 3
 
 
 PRIME = 2**31 - 1
 
 
 def rank(rows):
-    return (
-        flint.nmod_mat(len(rows), len(rows[0]), [int(x) for row in rows for x in row], PRIME).rank()
-        if rows
-        else 0
-    )
+    columns = len(rows[0]) if rows else 0
+    return flint.nmod_mat(len(rows), columns, [int(x) for row in rows for x in row], PRIME).rank()
 
 
 def residue(x):
@@ -275,29 +276,19 @@ def test_the_general_way_finds_the_same_ideal_as_that_of_the_layer(sizes):
     for piece, other in zip(ideal.degrees, own.degrees, strict=True):
         numbers = (piece.ideal_dimension, piece.hilbert_function, piece.minimal_generators)
         assert numbers == (other.ideal_dimension, other.hilbert_function, other.minimal_generators)
-    # Each coordinate is one of the layer's, up to a factor.
+    # Each coordinate is one of the layer's.
     random = np.random.default_rng(0)
     weights = {name: random.integers(1, 10**6, shape).astype(object) for name, shape in layer.shapes.items()}
-    values = source.values(weights)
     ys = coefficients(layer, weights["K"].T @ weights["Q"], weights["V"]).tolist()
-    moved = {}
-    for k, value in enumerate(values, 1):
-        [(index, factor)] = [
-            (index, Fraction(int(value), int(y))) for index, y in zip(own.coordinates, ys, strict=True)
-            if Fraction(int(value), int(y)) in (1, 2, 3, Fraction(1, 2), -1)
-        ]  # fmt: skip
-        moved[k,] = index, factor
-    assert len({index for index, _ in moved.values()}) == len(ys)
-
-    def of_layer(equation):
-        terms = {}
-        for monomial, x in equation.terms.items():
-            indices, factors = zip(*(moved[index] for index in monomial), strict=True)
-            terms[tuple(sorted(indices))] = int(2**6 * x * prod(factors))
-        return terms
-
+    names = dict(zip(ys, own.coordinates, strict=True))
+    moved = {(k,): names[value] for k, value in enumerate(source.values(weights), 1)}
+    assert len(set(moved.values())) == len(ys)
+    terms_of = [
+        {tuple(sorted(moved[index] for index in monomial)): x for monomial, x in equation.terms.items()}
+        for equation in ideal
+    ]
     # Both vanish on the layer, and with what follows from them have the dimension of all that does.
-    for equations in ([e.terms for e in own], [of_layer(e) for e in ideal]):
+    for equations in ([e.terms for e in own], terms_of):
         assert all(Equation(terms).vanishes_on(layer) for terms in equations)
         for n in range(2, last + 1):
             columns = {m: k for k, m in enumerate(combinations_with_replacement(own.coordinates, n))}

@@ -136,12 +136,9 @@ def test_families_fill_all_modules_of_an_ideal():
     assert (compared.spans, compared.unnamed) == ((), ())
     filled = {row.family: sum(module.spanned for module in row.modules) for row in compared.named}
     assert filled == {
-        "minors of the forms": 15,
-        "three forms of a column": 4,
-        "resultants of a row": 0,
-        "resultants of a column": 30,
-        "minors of the flattening with rows b": 36,
-    }
+        "minors of the forms": 15, "three forms of a column": 4, "resultants of a row": 0,
+        "resultants of a column": 30, "minors of the flattening with rows b": 36,
+    }  # fmt: skip
     assert "resultants of a row, 15: in the ideal of lower degrees" in str(compared)
 
 
@@ -160,11 +157,8 @@ def test_the_command_names_the_quintics():
     found = document("ideal", "-d", "3", "-o", "2", "-a", "2", "--max-degree", "5", "--invariants")
     assert all(module["name"] for module in found["generators"]) and len(found["generators"]) == 10
     quintics = {row["family"]: row["equations"] for row in found["named_families"][-4:-1]}
-    assert quintics == {
-        "vertex of a form": 288,
-        "Jacobian and vertex": 4032,
-        "Jacobian and transvectant": 450,
-    }
+    numbers = {"vertex of a form": 288, "Jacobian and vertex": 4032, "Jacobian and transvectant": 450}
+    assert quintics == numbers
     assert all(
         sum(module["spanned"] for module in row["modules"]) == row["equations"]
         for row in found["named_families"][:-1]

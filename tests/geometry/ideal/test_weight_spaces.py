@@ -144,21 +144,6 @@ def test_hilbert_function_of_the_quartic_is_that_of_elimination(macaulay2):
     assert engine.complete_by == "elimination"
 
 
-def test_a_surface_of_a_model_is_complete():
-    def tangents(a, b, c, u, v, w):
-        return [
-            u[i] * b[j] * c[k] + a[i] * v[j] * c[k] + a[i] * b[j] * w[k]
-            for i in range(2) for j in range(2) for k in range(2)
-        ]  # fmt: skip
-
-    source = coefficient_map(ag.PolynomialMap(tangents, dict.fromkeys("abcuvw", 2)))
-    ideal = compute_model_ideal(source, 7)
-    assert ideal.complete_by == "hypersurface" and ideal.dimension == 7
-    computed = [(p.hilbert_function, p.minimal_generators) for p in Implicitization(source).pieces(7)]
-    assert [(p.hilbert_function, p.minimal_generators) for p in ideal.degrees[1:]] == computed
-    assert [piece.way for piece in ideal.degrees] == ["multidegrees"] * 4 + ["hypersurface"] * 3
-
-
 def test_an_image_that_is_everything_is_complete():
     squares = ag.PolynomialMap(lambda a, b: [a * a, a * b + b], {"a": (), "b": ()})
     ideal = compute_model_ideal(coefficient_map(squares), 5)

@@ -60,22 +60,16 @@ def test_random_symmetries_are_found_again(seed: int) -> None:
         moved |= {"W_1_1": moved["W_1_1"][order], "W_1_2": moved["W_1_2"][:, order]}
     for G, U, D in (("G_1", "U_1", "D_1"), ("G_2", "U_2", "D_2")):
         if G in moved:  # and neurons of bilinear layers, and exchange their forms
-            order, is_exchanged = (
-                generator.permutation(len(moved[G])),
-                generator.integers(0, 2, len(moved[G])),
-            )
+            order = generator.permutation(len(moved[G]))
+            is_exchanged = generator.integers(0, 2, len(moved[G]))
             forms = np.where(is_exchanged[:, None], (moved[U], moved[G]), (moved[G], moved[U]))
             moved |= {G: forms[0][order], U: forms[1][order], D: moved[D][:, order]}
     if moved.get("K_1") is not None and len(moved["K_1"]) > 1:  # and heads
         moved |= {name: moved[name][::-1].copy() for name in ("K_1", "Q_1", "V_1")}
     steps = connecting(one, ExactWeights(model, moved))
     assert steps is not None
-    assert {step.name for step in steps} <= {
-        "heads",
-        "neurons",
-        "exchanges",
-        *(s.name for s in model.symmetries),
-    }
+    known = {"heads", "neurons", "exchanges"} | {symmetry.name for symmetry in model.symmetries}
+    assert {step.name for step in steps} <= known
     moved[next(iter(moved))][..., 0, 0] += 1
     assert connecting(one, ExactWeights(model, moved)) is None
 

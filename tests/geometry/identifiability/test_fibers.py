@@ -11,12 +11,13 @@ from agattn.architectures import SingleLayer
 from agattn.errors import InputError
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import equivalent
-from agattn.geometry.identifiability.fibers import fiber, scale_between
 from agattn.geometry.identifiability.weights import (
     canonical_factors,
     canonical_scale,
+    fiber,
     gauge_between,
     joint_rank,
+    scale_between,
     weights,
 )
 from agattn.geometry.strata.strata import strata

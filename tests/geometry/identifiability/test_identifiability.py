@@ -1,5 +1,7 @@
 """Which parameters a function determines: known cases, ranks in floating point, symmetries, given weights."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from agattn.algebra.arithmetic import FloatArithmetic, ModularArithmetic
 from agattn.algebra.residues import random_residues
 from agattn.architectures.functions import read_function
 from agattn.architectures.protocol import as_parameters
-from agattn.errors import TooLargeError
+from agattn.errors import DisagreementError, TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.dimension.jacobian import jacobian
 from agattn.geometry.dimension.lie_algebra import linear_symmetries
@@ -77,12 +79,12 @@ def test_large_models_are_refused_where_symmetries_are_less_than_the_fiber(monke
         "K": ("not", None, 4, *PROVED), "Q": ("not", None, 4, *PROVED),
         "V": ("globally", "factor", 1, *PROVED), "K^T Q": ("globally", "factor", 1, *PROVED),
     }  # fmt: skip
-    with pytest.raises(TooLargeError, match="for 100000 where the known symmetries are all"):
+    with pytest.raises(TooLargeError, match="or 100000 where the known symmetries are all"):
         ag.identifiability(ag.SingleLayer(400, 300, 3))
-    with pytest.raises(TooLargeError, match="at most 3000 at given weights"):
+    with pytest.raises(TooLargeError, match="the limit is 3000 at given weights"):
         ag.identifiability(ag.SingleLayer(60, 60, 2), at={})
     monkeypatch.setattr(room, "MOST_PARAMETERS", 0)
-    with pytest.raises(TooLargeError, match="for 100000 where the known symmetries are all"):
+    with pytest.raises(TooLargeError, match="or 100000 where the known symmetries are all"):
         ag.identifiability(ag.DeepNetwork((3, 4, 3), (2, 1), 3))
 
 
@@ -368,3 +370,9 @@ def test_a_symmetry_that_is_not_proved_fixes_nothing(monkeypatch, name):
     assert known.changing(Change(product)) == 4
     monkeypatch.setattr(symmetries, name, lambda *_: None)
     assert known.changing(Change(product)) == 0
+
+
+def test_a_rank_above_the_proved_bound_is_reported(monkeypatch):
+    monkeypatch.setattr(room, "dimension", lambda layer: SimpleNamespace(upper_bound=4))
+    with pytest.raises(DisagreementError, match=r"has the rank 5 modulo .* at most 4 is proved"):
+        ag.identifiability(ag.SingleLayer(2, 1))

@@ -208,9 +208,5 @@ def test_contains_tells_other_functions() -> None:
     assert fiber.contains(weights | {"A_2": [[1, 8], [-7, 1]]})
     assert not fiber.contains(weights | {"A_2": [[1, 8], [-6, 1]]})
     assert not fiber.contains(weights | {"A_1": [[1, 2], [2, 5]]})
-    assert fiber.contains(
-        [
-            {"A": [["1/2", 1], [1, 2]], "V": [[2, 0], [0, 2]]},
-            {"A": [["1/4", "1/4"], [0, "1/4"]], "V": [[4, 12]]},
-        ]
-    )
+    first = {"A": [["1/2", 1], [1, 2]], "V": [[2, 0], [0, 2]]}
+    assert fiber.contains([first, {"A": [["1/4", "1/4"], [0, "1/4"]], "V": [[4, 12]]}])

@@ -10,8 +10,7 @@ from command_line import call, document
 
 import agattn as ag
 from agattn.algebra.scalars import FLOATS, stored_type
-from agattn.geometry.identifiability.fibers import fiber
-from agattn.geometry.identifiability.weights import weights
+from agattn.geometry.identifiability.weights import fiber, weights
 
 TYPES = {
     "float64": np.float64, "float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16,

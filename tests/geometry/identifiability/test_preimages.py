@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agattn.algebra.echelon import rational_matrix
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import factor_quadratic_form, preimages
+from agattn.geometry.identifiability.weights import factor_quadratic_form, preimages
 from agattn.geometry.strata.strata import Stratum, representative, strata, stratum_of
 from agattn.geometry.variety.coordinates import coefficients
 
@@ -78,26 +78,18 @@ def test_number_and_length_at_every_stratum(layer):
 def test_factorization(one, other, D):
     """(one)(other) always factors; (one)² − D·(other)² factors over ℚ where D is a square."""
     d = 3
-    product = [
-        [one[i] * other[k] + (one[k] * other[i] if k > i else 0) if k >= i else Fraction(0) for k in range(d)]
-        for i in range(d)
-    ]
+
+    def form(entry):
+        """The coefficients of a quadratic form, from those of a bilinear one."""
+        above = [[entry(i, k) + (entry(k, i) if k > i else 0) for k in range(d)] for i in range(d)]
+        return [[x if k >= i else Fraction(0) for k, x in enumerate(row)] for i, row in enumerate(above)]
+
+    product = form(lambda i, k: one[i] * other[k])
     if any(one) and any(other):
         first, second = factor_quadratic_form(product)
-        assert all(
-            product[i][k] == first[i] * second[k] + (first[k] * second[i] if k > i else 0)
-            for i in range(d)
-            for k in range(i, d)
-        )
+        assert product == form(lambda i, k: first[i] * second[k])
     if rational_matrix([one, other], d).rank() == 2 and D:
-        norm = [
-            [
-                (1 + (k > i)) * (one[i] * one[k] - D * other[i] * other[k]) if k >= i else Fraction(0)
-                for k in range(d)
-            ]
-            for i in range(d)
-        ]
-        answer = factor_quadratic_form(norm)
+        answer = factor_quadratic_form(form(lambda i, k: one[i] * one[k] - D * other[i] * other[k]))
         root = Fraction(D.numerator * D.denominator)
         is_square = root >= 0 and int(root) in {n * n for n in range(40)}
         assert isinstance(answer, tuple) == is_square

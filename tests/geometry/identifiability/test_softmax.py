@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agattn.errors import InputError
-from agattn.geometry.identifiability.softmax import normalized, recover
+from agattn.geometry.identifiability.virtual_weights import normalized, recover
 
 
 def S(x):

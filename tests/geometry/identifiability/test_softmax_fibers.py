@@ -17,7 +17,7 @@ from agattn.errors import UndecidedError
 from agattn.experiments.training.experiment import Experiment
 from agattn.experiments.training.teachers import Data, Teacher
 from agattn.experiments.training.training import train
-from agattn.geometry.identifiability import softmax
+from agattn.geometry.identifiability import virtual_weights
 from agattn.geometry.identifiability.network_fibers import network_fiber, weights_of
 
 SOFTMAX: Any = {"normalization": "softmax"}
@@ -125,13 +125,13 @@ def test_identifiability_says_where_no_jet_decides():
 def test_floats_see_the_scores_before_a_collapsed_layer_alone():
     draw = np.random.default_rng(0).standard_normal
     given = {name: draw(shape) for name, shape in THREE.shapes.items()}
-    general = softmax.sensitivities(THREE, given)
+    general = virtual_weights.sensitivities(THREE, given)
     assert general is not None and min(general) > 1e-4
     given["K_2"], given["Q_2"] = np.eye(2)[None], np.array([SKEW], dtype=float)
-    found = softmax.sensitivities(THREE, given)
+    found = virtual_weights.sensitivities(THREE, given)
     assert found is not None and min(found[:2]) > 1e-4 and found[2] < 1e-12
-    assert softmax.sensitivities(DeepNetwork((30, 30), (2,), 2, **SOFTMAX), {}) is None
-    assert softmax.sensitivities(DeepNetwork((2, 2), (2,), 2, heads=2, **SOFTMAX), {}) is None
+    assert virtual_weights.sensitivities(DeepNetwork((30, 30), (2,), 2, **SOFTMAX), {}) is None
+    assert virtual_weights.sensitivities(DeepNetwork((2, 2), (2,), 2, heads=2, **SOFTMAX), {}) is None
 
 
 def test_a_trained_run_says_whose_scores_are_seen():

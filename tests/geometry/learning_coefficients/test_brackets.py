@@ -139,13 +139,6 @@ def aoyagi(widths: tuple[int, ...], r: int = 0) -> tuple[Fraction, int]:
     raise AssertionError(widths)
 
 
-@pytest.mark.parametrize("widths", [(1, 1, 1), (2, 1, 2), (2, 2, 2), (1, 2, 1), (2, 3, 2), (3, 2, 2)])
-def test_the_formula_for_deep_linear_networks_contains_that_for_two_factors(widths: Any) -> None:
-    m, h, n = widths
-    product = product_at_zero(n, m, h)
-    assert aoyagi(widths) == (Fraction(product.twice, 2), product.multiplicity)
-
-
 @pytest.mark.parametrize(
     ("widths", "decided"),
     [((1, 1, 1, 1), True), ((2, 1, 1, 2), True), ((1, 1, 1, 1, 1), True), ((1, 2, 2, 1), False),

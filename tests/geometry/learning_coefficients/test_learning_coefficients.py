@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_brackets import aoyagi
 
 from agattn import SingleLayer
 from agattn.errors import InputError
@@ -28,19 +29,8 @@ from agattn.geometry.learning_coefficients.normal_form import normal_form
 from agattn.geometry.strata.strata import ZERO, Stratum, representative, strata
 
 
-def aoyagi_watanabe(M: int, N: int, H: int) -> tuple[Fraction, int]:
-    """Reduced rank regression with M inputs, N outputs, H hidden units and true rank 0 (2005, Theorem 1)."""
-    if M + H < N:
-        return Fraction(H * M, 2), 1
-    if N + H < M:
-        return Fraction(H * N, 2), 1
-    if M + N < H:
-        return Fraction(M * N, 2), 1
-    value = -(H**2) - M**2 - N**2 + 2 * H * M + 2 * H * N + 2 * M * N
-    return (Fraction(value, 8), 1) if (M + H + N) % 2 == 0 else (Fraction(value + 1, 8), 2)
-
-
 def test_the_product_is_that_of_aoyagi_and_watanabe() -> None:
+    """Reduced rank regression with true rank 0: their formula is Aoyagi's for two factors."""
     for p in range(9):
         for n in range(9):
             for h in range(9):
@@ -48,7 +38,7 @@ def test_the_product_is_that_of_aoyagi_and_watanabe() -> None:
                 competitors = [(h - s) * (n - s) + p * s for s in range(min(h, n) + 1)]
                 assert found.twice == min(competitors)
                 assert found.multiplicity == competitors.count(found.twice)
-                assert (Fraction(found.twice, 2), found.multiplicity) == aoyagi_watanabe(n, p, h)
+                assert (Fraction(found.twice, 2), found.multiplicity) == aoyagi((n, h, p))
 
 
 # Truth 0; (1,1,1); (1,1,2); r_V ≥ 2 with r_A = 1; generic. MATH of the learning coefficients, (K, Q, V).

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from agattn.architectures import SingleLayer
 from agattn.checkpoints.head_geometry import head_geometry
 from agattn.geometry.identifiability.equivalence import equivalent
-from agattn.geometry.identifiability.fibers import fiber
-from agattn.geometry.identifiability.weights import weights
+from agattn.geometry.identifiability.weights import fiber, weights
 from agattn.geometry.reconstruction.membership import identify
 from agattn.geometry.reconstruction.separating_equations import find_violation
 from agattn.geometry.variety.coefficient_norm import relative_change

@@ -12,8 +12,7 @@ from agattn.architectures import SingleLayer
 from agattn.architectures.lightning import phi
 from agattn.errors import InputError
 from agattn.evidence import Evidence
-from agattn.geometry.identifiability.fibers import fiber, preimages
-from agattn.geometry.identifiability.weights import weights
+from agattn.geometry.identifiability.weights import fiber, preimages, weights
 from agattn.geometry.reconstruction.membership import (
     identify,
     identify_function,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agattn.architectures import SingleLayer
 from agattn.errors import InputError
-from agattn.geometry.identifiability.fibers import preimages
+from agattn.geometry.identifiability.weights import preimages
 from agattn.geometry.sections.real_points import outside, pieces_of_line
 from agattn.geometry.sections.slices import (
     Slice,

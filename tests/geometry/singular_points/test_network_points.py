@@ -13,7 +13,7 @@ from agattn.algebra.arithmetic import RingArithmetic
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights
 from agattn.geometry.singular_points import virtual_points
-from agattn.geometry.singular_points.closures import by_theorem
+from agattn.geometry.singular_points.arguments import by_theorem
 from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.singularities import closure_of, facts, singularities
 from agattn.geometry.singular_points.tangents import Tangents

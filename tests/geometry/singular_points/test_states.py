@@ -11,7 +11,7 @@ import pytest
 
 import agattn as ag
 from agattn.algebra.echelon import rational_rank
-from agattn.geometry.singular_points.closures import ModelClosure
+from agattn.geometry.singular_points.arguments import ModelClosure
 
 U, W, Z, X = [1, 2], [3, -1], [2, 5], [1, 7]
 

@@ -19,6 +19,7 @@ from agattn.geometry.strata.strata import (
 )
 from agattn.geometry.strata.tangent import tangent_bounds
 from agattn.geometry.variety.coordinates import coefficients, differential
+from agattn.verification.strata_table import strata_table
 
 LAYERS = [SingleLayer(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 2)]
 small = st.integers(-2, 2)
@@ -118,3 +119,9 @@ def test_the_stratum_outside():
 def test_components_of_the_singular_locus(layer, components):
     singular = [s for s in strata(layer) if tangent_bounds(layer, s).singular]
     assert irreducible_components(layer, singular) == components
+
+
+def test_rows_of_a_table_have_the_ranks_of_their_strata():
+    layer = SingleLayer(3, 2, 2)
+    ranks = [(row.r_v, row.r_a, row.r) for row in strata_table(layer).rows]
+    assert ranks == [(s.r_v, s.r_a, s.r) for s in strata(layer)]

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,7 +9,14 @@ from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.architectures import SingleLayer
 from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import equations_of_weight
-from agattn.geometry.strata.strata import ZERO, Stratum, neuromanifold_dimension, representative, strata
+from agattn.geometry.strata.strata import (
+    ZERO,
+    Stratum,
+    neuromanifold_dimension,
+    representative,
+    singular_by_ranks,
+    strata,
+)
 from agattn.geometry.strata.tangent import (
     Arc,
     arcs_through_zero,
@@ -58,7 +67,8 @@ def test_singular_locus(layer):
         return (s.r_a, s.r_v) == (1, 1) or s.r_a < layer.a < layer.d
 
     for stratum in strata(layer):
-        assert tangent_bounds(layer, stratum).singular == singular(stratum)
+        found = tangent_bounds(layer, stratum).singular
+        assert found == singular_by_ranks(layer, stratum) == singular(stratum)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +129,8 @@ def test_first_order_arcs_span_the_image_of_the_tangent_space(layer):
     for stratum in strata(layer)[1:]:
         A, V = representative(layer, stratum)
         names = coordinates(layer)
-        rows = [
-            [v.get(n, 0) for n in names]
-            for arc in first_order_arcs(layer, A, V)
-            for _, v in arc.tangent_terms()
-        ]
+        vectors = [v for arc in first_order_arcs(layer, A, V) for _, v in arc.tangent_terms()]
+        rows = [[v.get(n, 0) for n in names] for v in vectors]
         span = rational_matrix(rows, len(names))
         image = differential(A, V)
         both = rational_matrix([*rows, *image.transpose().tolist()], len(names))
@@ -141,13 +148,9 @@ def test_every_arc_stays_in_the_variety(data):
     """y(ε) satisfies the resultant identically in ε, for random polynomial K, Q and V."""
 
     def entries(rows):
-        return tuple(
-            (r, c, power, x)
-            for r in range(1, rows + 1)
-            for c in (1, 2)
-            for power, x in enumerate(data.draw(polynomials))
-            if x
-        )
+        places = itertools.product(range(1, rows + 1), (1, 2))
+        drawn = [(*place, n, x) for place in places for n, x in enumerate(data.draw(polynomials))]
+        return tuple(entry for entry in drawn if entry[-1])
 
     arc = Arc(entries(2), entries(2), entries(1))
     terms = arc.coefficients()

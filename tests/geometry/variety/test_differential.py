@@ -40,30 +40,6 @@ def test_coordinates_are_the_coefficients_of_products_of_linear_forms(pair, u):
             assert form == product
 
 
-@given(pairs())
-def test_layer_is_recovered_from_the_coordinates(pair):
-    # φ(X) column τ is Σ_j (x_jᵀ A x_τ) V x_j, so entry (c, τ) is Σ_j Σ_b (V_c·x_j)(A_b·x_j) x_{b,τ}.
-    A, V = pair
-    d, d_out, t = len(A), len(V), 3
-    X = [[Fraction((3 * i + 5 * j) % 7 - 2) for j in range(t)] for i in range(d)]
-    index, y = coordinate_index(SingleLayer(d, d_out)), coefficients(A, V)
-    for c in range(d_out):
-        for tau in range(t):
-            direct = sum(
-                sum(X[i][j] * A[i][b] * X[b][tau] for i in range(d) for b in range(d))
-                * sum(V[c][i] * X[i][j] for i in range(d))
-                for j in range(t)
-            )
-            by_coordinates = sum(
-                y[index[c + 1, b + 1, i + 1, k + 1]] * X[i][j] * X[k][j] * X[b][tau]
-                for j in range(t)
-                for b in range(d)
-                for i in range(d)
-                for k in range(i, d)
-            )
-            assert direct == by_coordinates
-
-
 @settings(max_examples=50)
 @given(pairs(), pairs())
 def test_differential_is_the_linear_part(pair, other):
