@@ -8,7 +8,6 @@ many give the same bytes.
 from __future__ import annotations
 
 import fcntl
-import multiprocessing
 import os
 import signal
 import sys
@@ -44,6 +43,8 @@ _BEGINNING = threading.Lock()
 
 def processors() -> int:
     """The number of processors that this process may use; one if it shares them with others of a pool."""
+    import multiprocessing  # which takes long, and only long work needs it
+
     if multiprocessing.current_process().daemon:
         return 1
     affinity = getattr(os, "sched_getaffinity", None)  # which not every system has
@@ -153,6 +154,8 @@ class Processes:
         self._calls[worker.connection] = _Call(worker, future, what, is_second_try)
 
     def _begin(self) -> _Worker:
+        import multiprocessing
+
         context = multiprocessing.get_context("spawn")  # a fork would have locks of threads that it lacks
         ours, theirs = context.Pipe()
         held = replace(limits(), progress=silent, workers=1)
@@ -251,7 +254,9 @@ def _end_with_parent() -> None:
     Linux sends a signal then, which ends a process also in a long call of C code; elsewhere a thread waits
     for the end.
     """
-    if parent := multiprocessing.parent_process():
+    from multiprocessing import parent_process
+
+    if parent := parent_process():
         if sys.platform == "linux":
             fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
             fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
