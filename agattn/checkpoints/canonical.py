@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.folding import READERS, WRITERS, add_to, fold_biases, norms, pieces
+from agattn.checkpoints.folding import READERS, SECONDS, WRITERS, add_to, fold_biases, norms, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, extended, put_extended, shape
-from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError, argument
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
+from agattn.workers import spread, threads
 
 Parts = dict[str, Array]
 #: What reads the stream in each half of a block, and what writes to it: an array, and the axis of the stream.

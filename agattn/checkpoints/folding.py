@@ -33,6 +33,8 @@ WRITERS = {"O": -2, "D": 0}
 WRITER = {"attention": "O", "perceptron": "D"}
 #: Entries that are taken at a time.
 PIECE = 2**20
+#: Estimated seconds of work for an entry of a model, where a command says nothing else.
+SECONDS = 1e-7
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_sing
 from agattn.architectures import SingleLayer
 from agattn.checkpoints.checkpoints import Checkpoint, Head, is_plain
 from agattn.checkpoints.families import common
-from agattn.checkpoints.threads import spread, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
@@ -58,6 +57,7 @@ from agattn.geometry.variety.coefficient_norm import (
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
+from agattn.workers import spread, threads
 
 #: Estimated seconds for an entry of a checkpoint.
 _SECONDS = 3e-7

@@ -20,13 +20,13 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.canonical import Parts, ratio
-from agattn.checkpoints.folding import FoldedEnds, folded
+from agattn.checkpoints.folding import SECONDS, FoldedEnds, folded
 from agattn.checkpoints.stored import Arrays, Transformer, extended
 from agattn.checkpoints.symmetry import Basis, matched, permutation_between, rotation_between
-from agattn.checkpoints.threads import SECONDS, threads
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
+from agattn.workers import threads
 
 
 class HeadDistance(Result):

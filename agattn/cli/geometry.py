@@ -235,7 +235,6 @@ def ideal(
     engine: Annotated[str | None, Option(EngineName("native"))] = None,
     stratum: str | None = None,
     *,
-    workers: int | None = None,
     output: Annotated[Outputs, Writes(tuple(ENDINGS), default=".m2", documents=False)] = (),
     complete: bool = False,
     invariants: bool = False,
@@ -255,7 +254,6 @@ def ideal(
         max_degree: last degree.
         engine: how to find the equations: modules by native linear algebra, or elimination in an engine. With
             --complete the engine that is asked.  [default: native; for --complete one that is installed]
-        workers: processes, for work of seconds.  [default: all]
         output: write all minimal generators found, as .py for sympy.
         complete: say whether these equations generate the whole ideal: by a theorem, else by an engine.
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
@@ -268,10 +266,10 @@ def ideal(
     layer: Any = as_layer(architecture)
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
-        leave_out(reason, "workers", "complete", "invariants", "stratum")
+        leave_out(reason, "complete", "invariants", "stratum")
     if stratum is not None:
         reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
-        leave_out(reason, "workers", "complete", "invariants", "engine")
+        leave_out(reason, "complete", "invariants", "engine")
     if not invariants:
         leave_out("is for --invariants", "coefficients")
     given["characteristic"] = given["characteristic"] or 0
@@ -283,7 +281,7 @@ def ideal(
     _refuse_idle(layer is None, complete, not output, engine)
     native = {name: value for name, value in given.items() if name not in ("characteristic", "timeout")}
     kind = None if stratum is None else whole_numbers(stratum)
-    equations: Any = ideal(architecture, max_degree, stratum=kind, workers=workers, **native)
+    equations: Any = ideal(architecture, max_degree, stratum=kind, **native)
     _ = equations.generators  # computed here, while progress is shown
     if output:
         log.info("writing out all equations")
@@ -326,8 +324,9 @@ def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> An
     from agattn.engines.locate import candidates, locate
 
     memory = given["memory"]
-    held = {"native": memory, "memory": Limits.memory if memory is None else memory}
-    with limited(timeout=given["timeout"], force=given["force"], **held):
+    held = {name: given[name] for name in ("timeout", "force", "workers")}
+    held |= {"native": memory, "memory": Limits.memory if memory is None else memory}
+    with limited(**held):
         if name is None:
             log.info("looking for a theorem, and for equations of higher degree")
             if theorem := by_theorem(equations):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +36,13 @@ from agattn.systems.consistency import check_answer, degree_of_closure, native_f
 from agattn.systems.problem import Answer, Problem
 
 
-@takes("seed", "timeout", "force", "progress")
+@takes("seed", "timeout", "force", "workers", "progress")
 def ideal(
     layer: Architecture,
     max_degree: int = 4,
     engine: str = "native",
     stratum: Sequence[int] | None = None,
     *,
-    workers: int | None = 1,
     characteristic: int = 0,
     memory: int | None = None,
 ) -> Ideal | ModelIdeal:
@@ -56,8 +54,6 @@ def ideal(
         engine: ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
         stratum: the ranks (r_V, r_A, r) of a stratum of a layer with t ≥ 2: the equations of its closure in
             place of those of M̄, natively.
-        workers: the number of processes, natively and for one layer; None for all processors where that is
-            worth it.
         seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         memory: limit in MiB; by default 8192 for an engine, and natively what the machine has.
@@ -82,14 +78,13 @@ def ideal(
     Ideal of the closure of (1,1,2) in M(3,1,3) to degree 3: 45 quadrics, 10 cubics
     """
     native = engine_name(engine, ("native", *ENGINES)) == "native"
-    is_model = as_layer(layer) is None
     if native:
         refuse_characteristic(characteristic)
     elif stratum is not None:
         raise InputError(f"the equations of a stratum are found natively; leave out engine={engine!r}")
-    if workers not in (None, 1) and (is_model or stratum is not None or not native):
-        raise InputError(f"workers={workers} is for the equations of one layer, found natively; leave it out")
     if not native:
+        if (workers := limits().workers or 1) > 1:
+            raise InputError(f"workers={workers} is for equations found natively; leave it out")
         with limited(**({} if memory is None else {"memory": memory})):
             from agattn.engines.elimination import eliminate
             from agattn.engines.locate import locate
@@ -98,9 +93,9 @@ def ideal(
     with limited(native=memory):
         if stratum is not None:
             return _ideal_of_stratum(layer, stratum, max_degree)
-        if is_model:
+        if as_layer(layer) is None:
             return _ideal_of_model(layer, max_degree)
-        return compute_ideal(layer, max_degree, workers=workers)
+        return compute_ideal(layer, max_degree)
 
 
 class Degree(Result):
@@ -176,20 +171,19 @@ class HilbertFunction(Result):
         return f"Hilbert function of {self.architecture.name}: {values} ({self.evidence})"
 
 
-@takes("seed", "timeout", "force", "progress")
+@takes("seed", "timeout", "force", "workers", "progress")
 def hilbert_function(
     architecture: Architecture,
     max_degree: int = 4,
     engine: str = "native",
     *,
-    workers: int = 1,
     characteristic: int = 0,
     memory: int | None = None,
 ) -> HilbertFunction:
     """The dimensions of the coordinate ring of M̄, degree by degree.
 
     Args:
-        architecture, max_degree, engine, workers, characteristic, memory: as for :func:`agattn.ideal`.
+        architecture, max_degree, engine, characteristic, memory: as for :func:`agattn.ideal`.
 
     Raises:
         InputError: as for :func:`agattn.ideal`.
@@ -202,8 +196,7 @@ def hilbert_function(
     >>> ag.hilbert_function(ag.SingleLayer(2, 1), 5)
     Hilbert function of M(2,1,2): 1, 6, 21, 56, 125, 246 (proved)
     """
-    asked = partial(ideal, workers=workers, characteristic=characteristic, memory=memory)
-    whole = asked(architecture, max_degree, engine)
+    whole = ideal(architecture, max_degree, engine, characteristic=characteristic, memory=memory)
     values = tuple(whole.hilbert_function(n) for n in range(whole.max_degree + 1))
     return HilbertFunction(architecture, values, weakest(piece.evidence for piece in whole.degrees))
 

@@ -76,7 +76,7 @@ class MapArrays:
     def __init__(self, source: CoefficientMap) -> None:
         self.architecture = source.architecture
         self.random = np.random.default_rng(limits().seed)
-        self._ring, self._parameters = source.ring, len(source.ring)
+        self._variables, self._parameters = source.ring.variables, len(source.ring)
         every = [Terms(exponents.astype(np.int64), numbers) for exponents, numbers in source.terms]
         present = [f for f in every if f.coefficients]
         self._set_terms(present)
@@ -183,7 +183,7 @@ class MapArrays:
             fix({v: 1})
         kept = [v for v in range(self._parameters) if v not in fixed]
         zero = [v for v, x in fixed.items() if not x]
-        ring = PolynomialRing([self._ring.variables[v] for v in kept])
+        ring = PolynomialRing([self._variables[v] for v in kept])
         keys = list(map(tuple, self.exponents[:, kept].tolist()))
         stay = (self.exponents[:, zero].sum(axis=1) == 0).tolist()
         sliced = []

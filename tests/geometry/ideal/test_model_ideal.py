@@ -19,12 +19,14 @@ from agattn.evidence import Evidence
 from agattn.geometry.ideal import implicitization, multigrading, weight_spaces
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.ideal.implicitization import Implicitization
+from agattn.geometry.ideal.implicitization import Border, Implicitization
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.ideal.multigrading import MapArrays, pivot_columns, pivots_and_rest
 from agattn.geometry.ideal.weight_spaces import modules_by_weights
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.limits import limited
+from agattn.workers import processes
 
 
 def segre(*sizes):
@@ -339,18 +341,17 @@ def test_random_relations_say_what_all_relations_say(monkeypatch, replaced):
     """Whether all equations come from lower degrees, however many monomials are replaced at a time."""
     monkeypatch.setattr(implicitization, "_REPLACED", replaced)
     said, outside = Counter(), Counter()
-    shortly = Implicitization._all_are_lower
+    shortly = Border._all_are_lower
 
-    def both(image, degree, below, key):
-        own, products = degree.groups[key], image._products(degree, below, key)
-        found = shortly(image, degree, below, key)
-        assert found is (len(image._lower(degree, below, key)) == int((~degree.standard[own]).sum()))
-        inside = set((-degree.codes[own]).tolist())
-        outside[found] += any(number not in inside for _, lead, _ in products for number in lead.tolist())
+    def both(border):
+        found = shortly(border)
+        assert found is (len(border._lower()) == int((~border.standard).sum()))
+        inside, numbers = set(border.codes.tolist()), [lead for _, lead, _ in border.products]
+        outside[found] += any(number not in inside for lead in numbers for number in lead.tolist())
         said[found] += 1
         return found
 
-    monkeypatch.setattr(Implicitization, "_all_are_lower", both)
+    monkeypatch.setattr(Border, "_all_are_lower", both)
     *_, quartics = modules_by_weights(ag.SingleLayer(3, 2, 2), 4)
     assert sum(numbers.minimal_generators for numbers in quartics.values()) > 0
     assert min(said.values()) > 1 and min(outside[True], outside[False]) > 0, (said, outside)
@@ -476,3 +477,27 @@ def test_exchanges_along_few_axes_come_first_and_end_at_the_limit(monkeypatch):
     ]  # fmt: skip
     monkeypatch.setattr(multigrading, "_MOST_EXCHANGES", 4)
     assert np.concatenate(list(f._exchanges())).tolist() == rows[:3]
+
+
+def ideals():
+    """An ideal by multidegrees, with equations of several degrees; and modules by weight spaces."""
+    line = ag.Network([ag.Perceptron([2, 2], degree=2)] * 2, dim=2)
+    modules = str([*modules_by_weights(ag.SingleLayer(3, 2, 1), 4)])
+    return [compute_model_ideal(coefficient_map(line), 3).as_json(), modules]
+
+
+def test_processes_give_the_same_equations(monkeypatch):
+    started = []
+
+    def counted(number):
+        started.append(number)
+        return processes(number)
+
+    monkeypatch.setattr("agattn.workers.processes", counted)
+    alone = ideals()
+    assert not started
+    monkeypatch.setattr("agattn.workers.LONG", 0)
+    with limited(workers=2):
+        assert ideals() == alone and set(started) == {2}
+    with limited(workers=1):
+        assert ideals() == alone
