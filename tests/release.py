@@ -113,7 +113,8 @@ SMOKE = (
     Try("agattn train train.toml", 0, "2 converged", "train"),
     Try("agattn study --example", 0, "[layers]"),
     Try("agattn study grid.toml --cache kept --json", 0, '"strata"'),
-    Try("agattn study grid.toml --no-cache --workers 2 --json", 0, '"strata"', "study"),
+    Try("agattn study grid.toml --no-cache --workers 2 --json", 0, '"strata"'),
+    Try("agattn study grid.toml --no-cache --scheduler tcp://127.0.0.1:9", 2, "no Dask scheduler", "study"),
     Try("agattn classify m.safetensors --heads 1 --json", 0, '"stable_rank_a"', "checkpoints"),
     # Documents.
     Try("agattn schema verify", 0, "properties"),
