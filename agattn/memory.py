@@ -12,6 +12,7 @@ max_degree, raise memory, or use force=True
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -56,12 +57,12 @@ def in_words(size: float) -> str:
 
 
 def number_allowed(number: int, need: float, what: str) -> int:
-    """How many processes the memory allows of some, of which each takes up to so many bytes; at least one.
+    """How many workers the memory allows of some, of which each takes up to so many bytes; at least one.
 
     >>> from agattn.limits import limited
     >>> with limited(native=1024, progress=print):
     ...     number_allowed(8, 2**28, "matrices")
-    matrices: up to 256 MiB of memory in each of 8 processes, and 1.0 GiB are allowed; 4 processes are used
+    matrices: 8 workers need up to 2.0 GiB of memory, and 1.0 GiB are allowed; 4 are used
     4
     """
     native = limits().native
@@ -69,9 +70,10 @@ def number_allowed(number: int, need: float, what: str) -> int:
     if number == 1 or number * need <= limit or limits().force:
         return number
     fewer = max(1, int(limit // need))
-    log.warning(
-        f"{what}: up to {in_words(need)} of memory in each of {number} processes, and {in_words(limit)} are "
-        f"allowed; {fewer} {'process is' if fewer == 1 else 'processes are'} used"
+    log.log(
+        logging.WARNING if limits().workers else logging.INFO,
+        f"{what}: {number} workers need up to {in_words(number * need)} of memory, and {in_words(limit)} are "
+        f"{'free' if native is None else 'allowed'}; {fewer} {'is' if fewer == 1 else 'are'} used",
     )
     return fewer
 

@@ -28,11 +28,11 @@ ROOT = Path(__file__).parents[1]
 LAYER = "ideal 4 3 --max-degree 5"
 #: What is asked without --grid.
 GRID = """\
-ask = "ideal"
-max_degree = 5
+ask = "verify"
+engine = "native"
 [layers]
-d = [2, 3, 4]
-d_out = [1, 2, 3]
+d = "2..4"
+d_out = "1..4"
 a = "1..d"
 """
 

@@ -11,8 +11,8 @@ from hypothesis import settings
 from installed import FOUND, require
 
 import agattn
-from agattn.cli.main import one_blas_thread
 from agattn.engines.catalogue import ENGINES
+from agattn.workers import one_blas_thread
 
 # The clone is tested, here and in every process that a test starts, and never an installed copy of it.
 ROOT = Path(__file__).parents[1]

@@ -21,10 +21,8 @@ def of_attention(layer, weights, X):
     for head in range(layer.heads):
         group, place = divmod(head, layer.heads // layer.groups)
         own = (group, place) if layer.is_grouped else (head,)
-        K, Q = (
-            weights.get("K", weights.get("UK"))[group] @ seen,
-            weights.get("Q", weights.get("UQ"))[own] @ asking,
-        )
+        K = weights.get("K", weights.get("UK"))[group] @ seen
+        Q = weights.get("Q", weights.get("UQ"))[own] @ asking
         V = weights.get("P", weights.get("UV", weights.get("V")))[group]
         V = weights["O"][own] @ V if "O" in weights else V
         for j in range(t):

@@ -102,11 +102,7 @@ SMOKE = (
     Try("agattn emit implicit-ideal -d 2 -o 1 --engine macaulay2", 0, "mingens I"),
     Try("agattn emit implicit-ideal -d 2 -o 1 --engine msolve", 0, "Written by: agattn emit"),
     Try("agattn emit slice -d 2 -o 1 --engine singular --slice examples/slice.json", 0, "ring"),
-    Try(
-        "agattn emit named-equations -d 3 -o 1 --engine singular",
-        0,
-        "Named families of equations of M(3,1,3)",
-    ),
+    Try("agattn emit named-equations -d 3 -o 1 --engine singular", 0, "families of equations of M(3,1,3)"),
     Try(f"agattn verify {LAYER} --engine macaulay2", 0, "confirmed", "engines"),
     Try(f"agattn verify {LAYER} --engine singular", 0, "confirmed", "engines"),
     Try(f"agattn run implicit-ideal {LAYER} --engine msolve", 0, "dimension: 5", "engines"),
@@ -159,11 +155,8 @@ def build(folder):
         names = {name.partition("/")[2] for name in archive.getnames()}
         due = {name for name in clone if not name.startswith((".ci/", ".gitignore"))}
         missing += [f"{name} is not in the sdist" for name in due - names]
-    told = subprocess.run(
-        ["uv", "tool", "run", "-q", "twine", "check", "--strict", wheel, sdist],
-        capture_output=True,
-        text=True,
-    )
+    check = ["uv", "tool", "run", "-q", "twine", "check", "--strict", wheel, sdist]
+    told = subprocess.run(check, capture_output=True, text=True)
     missing += [] if told.returncode == 0 else [f"twine check: {told.stdout}{told.stderr}"]
     return wheel, sdist, sorted(missing)
 
@@ -215,11 +208,8 @@ def try_in(folder, extras, *, only_extras):
     shutil.copytree(CLONE / "examples", place / "examples")
     for name, text in FILES.items():
         (place / name).write_text(text)
-    own = {
-        "PATH": f"{environment / 'bin'}:{folder / 'tools'}",
-        "HOME": str(place),
-        "MPLCONFIGDIR": str(place),
-    }
+    programs = f"{environment / 'bin'}:{folder / 'tools'}"
+    own = {"PATH": programs, "HOME": str(place), "MPLCONFIGDIR": str(place)}
     said = {"cwd": place, "env": own, "capture_output": True, "text": True, "timeout": 600}
     where = subprocess.run(["python", "-c", "import agattn; print(agattn.__file__)"], **said).stdout
     wrong = [] if where.startswith(str(environment)) else [f"agattn is imported from {where!r}"]
@@ -257,11 +247,8 @@ def run_tests(folder, sdist, python):
     with tarfile.open(sdist) as archive:
         archive.extractall(place, filter="data")
     [root] = place.iterdir()
-    line = re.search(
-        r"^python3 -m venv .*\[dev\].*-m pytest$",
-        (root / "README.md").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    line = re.search(r"^python3 -m venv .*\[dev\].*-m pytest$", readme, re.MULTILINE)
     first = folder / "python"
     shutil.rmtree(first, ignore_errors=True)
     first.mkdir()
@@ -274,10 +261,8 @@ def run_tests(folder, sdist, python):
         text for text in ended.stdout.splitlines() if text.startswith(("E  ", "FAILED", "ERROR", "===="))
     ]
     wrong = [] if ended.returncode == 0 else [*lines[-21:-1], ended.stderr[-300:]]
-    return (
-        wrong,
-        f"{lines[-1].strip('= ') if lines else 'no test ran'}; {time.monotonic() - begun:.0f} s in all",
-    )
+    last = lines[-1].strip("= ") if lines else "no test ran"
+    return wrong, f"{last}; {time.monotonic() - begun:.0f} s in all"
 
 
 def main():

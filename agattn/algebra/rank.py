@@ -14,9 +14,11 @@ rank 1 (proved)
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import inf, isfinite, isinf, log2, prod
 from pathlib import Path
 from typing import Any, Literal
@@ -436,38 +438,51 @@ def _by_mpmath(A: ExactMatrix | BallMatrix, precision: int, limit: int) -> RankR
 
 
 def _modulo_primes(rows: RandomRows, points: int) -> RankResult:
-    """The largest rank at several random points, each modulo its own prime, until the upper bound is met."""
-    tried: list[RankPoint] = []
-    errors: list[float] = []
+    """The largest rank at several random points, each modulo its own prime, until the upper bound is met.
+
+    Threads share the points after the first one, if this has taken long.
+    """
+    begun = time.perf_counter()
     # With small primes a product is one of BLAS, and not two. What one point leaves open, others settle.
     bits = WORD_BITS if points == 1 and rows.upper_bound > ROWS_AT_A_TIME else PRIME_BITS
-    for trial in range(points):
-        point = _at_point(rows, [limits().seed, trial], bits)
-        tried.append(point)
-        if point.rank == rows.upper_bound:
-            break
-        # A minor of size n that is not zero vanishes at the point if the prime divides all its coefficients,
-        # or with at most this chance (Schwartz and Zippel).
-        n = point.rank + 1
-        zero = float(min(Fraction(1), Fraction(rows.degree * n, 2 ** (bits - 1))))
-        errors.append(min(1.0, zero + chance_of_dividing(n * (log2(n) + rows.size()), bits)))
+    at_point = partial(_at_point, rows, bits)
+    tried = [at_point(0)]
+    if tried[0].rank < rows.upper_bound and points > 1:
+        from agattn.workers import spread, threads
+
+        seconds, each = (time.perf_counter() - begun) * (points - 1), 8 * tried[0].columns ** 2
+        with threads(seconds, each, "ranks at several points", points - 1):
+            for point in spread(at_point, range(1, points)):
+                tried.append(point)
+                if point.rank == rows.upper_bound:
+                    break
     r, shape = max(point.rank for point in tried), (tried[-1].rows, tried[-1].columns)
     if r == rows.upper_bound:
         evidence, reason, error = Evidence.PROVED, rows.reason, 0.0
     else:
-        error = prod(errors)
+        error = prod(_error(rows, point.rank + 1, bits) for point in tried)
         evidence, reason = Evidence.MODULAR, f"no larger rank at {len(tried)} random points modulo primes"
     bounds = (shape, r, r, Evidence.PROVED, evidence, "modular")
     return RankResult(*bounds, reason=reason, error=error, points=tuple(tried))
 
 
-def _at_point(rows: RandomRows, seed: list[int], bits: int) -> RankPoint:
+def _error(rows: RandomRows, n: int, bits: int) -> float:
+    """The chance that a minor of size n that is not zero vanishes at a random point modulo a random prime.
+
+    The prime divides all its coefficients, or the point is on a hypersurface (Schwartz and Zippel).
+    """
+    zero = float(min(Fraction(1), Fraction(rows.degree * n, 2 ** (bits - 1))))
+    return min(1.0, zero + chance_of_dividing(n * (log2(n) + rows.size()), bits))
+
+
+def _at_point(rows: RandomRows, bits: int, trial: int) -> RankPoint:
     """The rank at a random point modulo a random prime of so many bits.
 
     Rows are added until the rank is the upper bound, or until rows twice as many as the rank, and at least
     ten more, have not raised it.
     """
     assert rows.modulo is not None
+    seed = [limits().seed, trial]
     generator = np.random.default_rng(seed)
     p = random_prime(generator, bits)
     columns, draw = rows.modulo(p, generator)

@@ -22,11 +22,13 @@ array([[0., 3.],
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, isfinite, isqrt, log
+from math import gcd, inf, isfinite, isqrt, log
 from typing import Any, TypeAlias
 
 import flint
@@ -163,11 +165,13 @@ def less_product(c: Residues, a: Residues, b: Residues, p: int) -> Residues:
         columns = slice(start, start + width)
         result[:, columns] = _less_product(c[:, columns], a, b[:, columns], p, chunk)
 
-    from agattn.workers import threads  # and multiprocessing, which takes long to import
+    from agattn.workers import spread, threads  # and multiprocessing, which takes long to import
 
     # What is done to a few columns stays in the processor's cache, and is nobody else's.
-    with threads(c.size * a.shape[-1] >= _LONG) as run:
-        run(fill, range(0, n, width))
+    is_long = c.size * a.shape[-1] >= _LONG and os.environ.get("OPENBLAS_NUM_THREADS") == "1"
+    with threads(inf) if is_long else nullcontext():  # unless BLAS has threads of its own
+        for _ in spread(fill, range(0, n, width)):
+            pass
     return result
 
 

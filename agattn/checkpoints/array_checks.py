@@ -31,7 +31,7 @@ from agattn.checkpoints.symmetry import (
     neuron_numbers,
     with_bias,
 )
-from agattn.checkpoints.threads import spread
+from agattn.workers import spread
 
 #: What arithmetic in float64 may add to a residual, relative to the array.
 ARITHMETIC = 1e-12

@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.folding import READERS, WRITERS, add_to, fold_biases, norms, pieces
+from agattn.checkpoints.folding import READERS, SECONDS, WRITERS, add_to, fold_biases, norms, pieces
 from agattn.checkpoints.forward import logits
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.same_model import ROUNDINGS
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, extended, put_extended, shape
-from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError, argument
 from agattn.limits import takes
 from agattn.sheet.data import Cell, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
+from agattn.workers import spread, threads
 
 Parts = dict[str, Array]
 #: What reads the stream in each half of a block, and what writes to it: an array, and the axis of the stream.
@@ -94,8 +94,8 @@ def turned(K: Array, Q: Array, p: int, near: float, what: str) -> tuple[Array, A
     norm_k, norm_q = np.linalg.norm(k, axis=-1), np.linalg.norm(q, axis=(0, 2))
     sizes = np.sort(abs(k), axis=-1)
     unclear = np.flatnonzero((norm_k > 0) & (sizes[:, -1] - sizes[:, -2] <= near * sizes[:, -1]))
-    c = _phase(k) * np.sqrt(_ratio(norm_q, norm_k))
-    d = _phase(k) * np.sqrt(_ratio(norm_k, norm_q))  # 1/c̄, and 0 where k or q is
+    c = _phase(k) * np.sqrt(ratio(norm_q, norm_k))
+    d = _phase(k) * np.sqrt(ratio(norm_k, norm_q))  # 1/c̄, and 0 where k or q is
     k, q = c[:, None] * k, d[:, None] * q
     K, Q = K.copy(), Q.copy()
     K[:p], K[p : 2 * p], Q[:, :p], Q[:, p : 2 * p] = k.real, k.imag, q.real, q.imag
@@ -108,7 +108,7 @@ def _phase(k: Array) -> Array:
     return np.exp(-1j * np.angle(largest))
 
 
-def _ratio(x: Array, y: Array) -> Array:
+def ratio(x: Array, y: Array) -> Array:
     """x/y, and 0 where y = 0."""
     return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
 
@@ -238,7 +238,7 @@ def neurons(new: Parts, facts: Facts, near: float) -> list[str]:
     def scale(part: str, signs: bool) -> None:
         """Neurons with rows of norm 1: W_i, b_i → c·, D_i → D_i/c, or D_i/c² of squared ReLU."""
         size = _sizes(new, part)
-        c = _ratio(np.ones_like(size), size)
+        c = ratio(np.ones_like(size), size)
         if signs:
             sign, unclear = _signs(new[part], near)
             c, size = c * sign, size * sign

@@ -32,17 +32,17 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.calls import one_of, positive_integer
-from agattn.checkpoints.folding import fold_biases
+from agattn.checkpoints.folding import SECONDS, fold_biases
 from agattn.checkpoints.forward import attention_inputs
 from agattn.checkpoints.reading import SHARED, read_transformer, write_transformer
 from agattn.checkpoints.stored import Arrays, Facts, Transformer, extended, put_extended
-from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.checkpoints.weight_files import WeightFile
 from agattn.errors import InputError, argument
 from agattn.files import parsed, read_text
 from agattn.limits import takes
 from agattn.sheet.data import Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Positive, Result, Written, key
+from agattn.workers import spread, threads
 
 
 class ConvertedLayer(Result):

@@ -33,6 +33,8 @@ WRITERS = {"O": -2, "D": 0}
 WRITER = {"attention": "O", "perceptron": "D"}
 #: Entries that are taken at a time.
 PIECE = 2**20
+#: Estimated seconds of work for an entry of a model, where a command says nothing else.
+SECONDS = 1e-7
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Rounding:
     def norms(self, entries: Array, gain: Array | None = None, less: float = 0.0, axis: int = -1) -> Array:
         """The norms along an axis of what entries, or their products with a gain, may be off by.
 
-        As in :meth:`of_product`, |x|c + r with c = e + u(|γ| + e) and r = tiny·(|γ| + e), e the error of γ.
+        Products are off by |x|c + r with c = e + u(|γ| + e) and r = tiny·(|γ| + e), e the error of γ.
         """
         if gain is None and not self.tiny:
             return self.u * norms(entries, axis)
@@ -61,12 +63,8 @@ class Rounding:
         of_entries *= factor
         return norms(np.abs(of_entries) + rest if self.tiny else of_entries, axis)
 
-    def of_product(self, first: Array, second: Array) -> Array:
-        """By how much a product of two entries may be off, from their absolute values."""
-        error = self.of(second)
-        return first * error + self.of(first) * (second + error)
 
-
+#: Entries that are taken as they are.
 EXACT = Rounding()
 
 
@@ -97,9 +95,9 @@ class Norm:
         value, error = np.zeros(W.shape[:-1]), np.zeros(W.shape[:-1])
         for at in pieces(W.shape) if self.bias is not None else ():
             assert self.bias is not None
-            rows = W[at].astype(np.float64)
-            value[at] = rows @ self.bias
-            error[at] = rounding.of_product(np.abs(rows), abs(self.bias)).sum(-1)
+            rows, bias = W[at].astype(np.float64), abs(self.bias)
+            value[at], of_bias = rows @ self.bias, rounding.of(bias)
+            error[at] = (abs(rows) * of_bias + rounding.of(abs(rows)) * (bias + of_bias)).sum(-1)
         return (value, error) if b is None else (value + b, error + rounding.of(np.abs(b, dtype=np.float64)))
 
 

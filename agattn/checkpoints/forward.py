@@ -25,8 +25,8 @@ import numpy as np
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.folding import pieces
 from agattn.checkpoints.stored import Arrays, Facts, LazyArrays, Transformer, rows, shape
-from agattn.checkpoints.threads import spread
 from agattn.errors import InputError
+from agattn.workers import spread
 
 #: Rows of the unembedding that are taken at a time.
 ROWS = 512

@@ -33,7 +33,6 @@ from agattn.algebra.scalars import TOLERANCE, Array, as_floats, decide_from_sing
 from agattn.architectures import SingleLayer
 from agattn.checkpoints.checkpoints import Checkpoint, Head, is_plain
 from agattn.checkpoints.families import common
-from agattn.checkpoints.threads import spread, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.evidence import Evidence, weakest
@@ -58,6 +57,7 @@ from agattn.geometry.variety.coefficient_norm import (
 from agattn.limits import steps, takes
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import EXACTNESS, Count, Key, Result, Written, key
+from agattn.workers import spread, threads
 
 #: Estimated seconds for an entry of a checkpoint.
 _SECONDS = 3e-7
@@ -332,15 +332,13 @@ def classify_checkpoint(checkpoint: Checkpoint, tolerance: float | None = None) 
         for head, geometry in spread(placed, steps(checkpoint, len(checkpoint), lambda head: head.place)):
             heads.append(geometry)
             group = checkpoint.group(head)
-            if len(group) > 1:
-                queries.append(head.Q.ravel())
-            if len(group) > 1 and len(queries) == len(group):
+            queries = [*(queries if head.head > group[0] else ()), head.Q.ravel()]
+            if len(group) > 1 and head.head == group[-1]:
                 together = scaled(np.array(queries))[0]
                 sigma = np.linalg.svd(together, compute_uv=False)
                 own = relative_to_largest(sigma, tolerance_of(together, head.dtype))
                 rank = decide_from_singular_values(sigma, own if tolerance is None else tolerance).rank
                 mixed.append(SharedHeads(head.layer, tuple(group), rank))
-                queries = []
     return HeadTable(heads=tuple(heads), layout=checkpoint.layout, mixed=tuple(mixed))
 
 

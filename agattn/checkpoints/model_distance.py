@@ -19,14 +19,14 @@ from collections.abc import Callable
 import numpy as np
 
 from agattn.algebra.scalars import Array
-from agattn.checkpoints.canonical import Parts
-from agattn.checkpoints.folding import FoldedEnds, folded
+from agattn.checkpoints.canonical import Parts, ratio
+from agattn.checkpoints.folding import SECONDS, FoldedEnds, folded
 from agattn.checkpoints.stored import Arrays, Transformer, extended
 from agattn.checkpoints.symmetry import Basis, matched, permutation_between, rotation_between
-from agattn.checkpoints.threads import SECONDS, threads
 from agattn.errors import InputError
 from agattn.sheet.data import Cell, Note, Sheet, Table
 from agattn.sheet.result import Count, Key, Number, Result
+from agattn.workers import threads
 
 
 class HeadDistance(Result):
@@ -165,16 +165,12 @@ def layer_distance(layer: int, first: Parts, second: Parts, p: int) -> LayerDist
     partner = matched(squares[0] + squares[1], len(first["K"]))[1]
     chosen = (np.arange(len(partner)), partner)
     far = [square[chosen] for square in squares]
-    relative = [_root_of_ratio(x, size[chosen]) for x, size in zip(far, sizes, strict=True)]
+    relative = [np.sqrt(ratio(x, size[chosen])) for x, size in zip(far, sizes, strict=True)]
     heads = tuple(
         HeadDistance(a, int(b), float(relative[0][a]), float(relative[1][a])) for a, b in enumerate(partner)
     )
-    whole = (float(_root_of_ratio(x.sum(), size[chosen].sum())) for x, size in zip(far, sizes, strict=True))
+    whole = (float(np.sqrt(ratio(x.sum(), size[chosen].sum()))) for x, size in zip(far, sizes, strict=True))
     return LayerDistance(layer, heads, *whole)
-
-
-def _root_of_ratio(square: Array, size: Array) -> Array:
-    return np.sqrt(np.divide(square, size, out=np.zeros_like(square), where=size > 0))
 
 
 def model_distance(first: Transformer, second: Transformer) -> ModelDistance:

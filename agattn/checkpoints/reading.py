@@ -27,12 +27,13 @@ from agattn.algebra.scalars import Array, coarsest
 from agattn.calls import is_number, refuse_unless, shown
 from agattn.checkpoints.checkpoints import refuse_quantized
 from agattn.checkpoints.families import Storage, boolean, common, families, wholes
+from agattn.checkpoints.folding import SECONDS
 from agattn.checkpoints.published import Published, from_config
 from agattn.checkpoints.stored import Arrays, Facts, LazyArrays, Transformer, rows, shape
-from agattn.checkpoints.threads import SECONDS, threads
 from agattn.checkpoints.weight_files import StateDict, WeightFile
 from agattn.errors import InputError
 from agattn.files import about, parsed, read_text, write
+from agattn.workers import threads
 
 #: Where tensors come from, and the keys of their configuration.
 Source = str | Path | WeightFile | Mapping[str, Any]

@@ -25,12 +25,11 @@ import numpy as np
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.array_checks import NAMES, Check, Checks, LayerComparison
-from agattn.checkpoints.folding import FoldedBlocks, FoldedEnds, Rounding, folded, norms, pieces
+from agattn.checkpoints.folding import SECONDS, FoldedBlocks, FoldedEnds, Rounding, folded, norms, pieces
 from agattn.checkpoints.forward import logits, moved
 from agattn.checkpoints.reading import read_transformer
 from agattn.checkpoints.stored import Arrays, Transformer, shape
 from agattn.checkpoints.symmetry import Basis, permutation_between, rotation_between
-from agattn.checkpoints.threads import SECONDS, spread, threads
 from agattn.errors import InputError, argument
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.equivalence import Equivalence
@@ -38,6 +37,7 @@ from agattn.geometry.identifiability.equivalence import equivalent as of_weights
 from agattn.limits import takes
 from agattn.sheet.data import Note, Sheet, Table, Wide
 from agattn.sheet.result import FINITE, Count, Key, Result
+from agattn.workers import spread, threads
 
 #: u of each type, and for float16 half of the least number above 0.
 ROUNDINGS = {

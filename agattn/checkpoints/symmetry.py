@@ -27,7 +27,7 @@ from scipy.optimize import linear_sum_assignment
 
 from agattn.algebra.scalars import Array
 from agattn.checkpoints.folding import FoldedBlock, norms, pieces
-from agattn.checkpoints.threads import spread
+from agattn.workers import spread
 
 #: Tokens that are enough to find the basis, as a multiple of the width.
 TOKENS = 4

@@ -75,7 +75,7 @@ from agattn.geometry.identifiability.virtual_weights import (
     virtual_jacobian,
 )
 from agattn.geometry.identifiability.virtual_weights import MOST_LAYERS as MOST_IN_JETS
-from agattn.geometry.singular_points.virtual_points import PointRanks, is_wide, ranks_at, special_points
+from agattn.geometry.singular_points.tangents import PointRanks, is_wide, ranks_at, special_points
 from agattn.limits import by_default
 from agattn.systems.network_tasks import DIMENSION
 from agattn.systems.problem import Task

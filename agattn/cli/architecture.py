@@ -145,19 +145,12 @@ class Architectures(NamedTuple):
         """The parameters of click."""
         help_of = _OF_CHECKPOINTS if self.files else _OF_ONE_LAYER if not self.networks else {}
         metavar = "[FILE...] [ARCH]" if self.files else "[ARCH]"
-        return [
-            click.Argument(["words"], nargs=-1, metavar=metavar),
-            *(
-                click.Option(
-                    [*option.flags.split(), name],
-                    metavar=option.metavar,
-                    is_flag=not option.metavar,
-                    default=None,
-                    help=help_of.get(name, option.help),
-                )
-                for name, option in self.described().items()
-            ),
-        ]
+        made: list[click.Parameter] = [click.Argument(["words"], nargs=-1, metavar=metavar)]
+        for name, option in self.described().items():
+            flags, text = [*option.flags.split(), name], help_of.get(name, option.help)
+            is_flag = not option.metavar
+            made.append(click.Option(flags, metavar=option.metavar, is_flag=is_flag, default=None, help=text))
+        return made
 
     def read(self, given: dict[str, Any]) -> Any:
         """The architecture that parameters describe, which are taken out of those given."""

@@ -22,7 +22,7 @@ import click
 from agattn.cli import interrupts
 from agattn.cli.ending import fail
 from agattn.cli.generator import Option, Writes
-from agattn.cli.kinds import STDOUT, InputFile, Outputs, Whole, chosen
+from agattn.cli.kinds import STDOUT, InputFile, Outputs, chosen
 from agattn.cli.output import DOCUMENTS, console, rich_console, say_on_stderr, write_documents
 from agattn.errors import InputError, printable, was_interrupted
 from agattn.files import about, growing, read_text
@@ -200,7 +200,8 @@ class Work(NamedTuple):
     sheet is ``shown`` where stdout is for nothing else.
     """
 
-    workers: Workers | None
+    workers: int | None
+    cluster: Workers | None
     cache: Cache | None
     fresh: bool
     output: Path | None
@@ -218,7 +219,7 @@ class Work(NamedTuple):
 
 def work_of(
     *,
-    workers: Annotated[int | None, Option(Whole(0, 512), metavar="N")] = None,
+    workers: int | None = None,
     scheduler: Annotated[str | None, Option(metavar="ADDRESS")] = None,
     cache: Annotated[Path | None, Option(click.Path(path_type=Path, file_okay=False), metavar="DIR")] = None,
     no_cache: bool = False,
@@ -229,7 +230,7 @@ def work_of(
     """Where jobs are done and kept, and where their lines go.
 
     Args:
-        workers: processes on this machine, by Dask; 0 or 1: this process alone.  [default: 1]
+        workers: processes on this machine; all processors by default, if it takes seconds.
         scheduler: a Dask scheduler, such as tcp://10.0.0.1:8786.
         cache: keep finished jobs there.  [default: $AGATTN_CACHE, or agattn in the user's cache folder]
         no_cache: do all jobs again, and keep nothing.
@@ -237,21 +238,17 @@ def work_of(
         output: where lines are written, among other things.
     """
     from agattn.experiments.studies.cache import Cache, default_folder
-    from agattn.experiments.studies.study import cluster, local_processes
+    from agattn.experiments.studies.study import cluster
 
     if workers is not None and scheduler is not None:
         raise click.UsageError("--workers are on this machine and --scheduler elsewhere; give one of them")
     if cache is not None and no_cache:
         raise click.UsageError("--cache says where to keep results and --no-cache not to; give one of them")
-    by_dask = None
-    if scheduler is not None:
-        by_dask = functools.partial(cluster, scheduler)
-    elif workers is not None and workers > 1:
-        by_dask = functools.partial(local_processes, workers)
+    by_dask = None if scheduler is None else functools.partial(cluster, scheduler)
     lines = next(iter(chosen(output, ".jsonl")), None)
     kept = None if no_cache else Cache(cache or default_folder())
     shown = not as_json and STDOUT not in [path for path, _ in output]
-    return Work(by_dask, kept, fresh, lines, as_json, shown)
+    return Work(workers, by_dask, kept, fresh, lines, as_json, shown)
 
 
 def check_report(folder: Path, title: str) -> None:
@@ -303,7 +300,7 @@ def carry_out(
     from agattn.experiments.studies.jobs import counted, exit_status, words
     from agattn.experiments.studies.study import study
 
-    workers, cache, fresh, output, as_json, shown = work
+    workers, cluster, cache, fresh, output, as_json, shown = work
     on_stdout = as_json or output == STDOUT
     if output == STDOUT:
         output = None
@@ -317,10 +314,10 @@ def carry_out(
         update(done["jobs"], counted(results.elements()))
 
     files = [sys.stdout] * on_stdout
-    made = study(jobs, versions, workers, cache, fresh=fresh, retry_open=retry_open, finished=finished)
+    made = study(jobs, versions, cluster, cache, fresh=fresh, retry_open=retry_open, finished=finished)
     try:
         with contextlib.ExitStack() as stack:
-            stack.enter_context(limited(force=force))
+            stack.enter_context(limited(force=force, workers=workers))
             files += [] if output is None else [stack.enter_context(growing(output))]
             update = stack.enter_context(_bar(len(jobs), on_stdout))
             for line in stack.enter_context(contextlib.closing(made)):

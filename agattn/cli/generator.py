@@ -19,7 +19,7 @@ import click
 
 from agattn.cli import output
 from agattn.cli.architecture import HELP, Architectures
-from agattn.cli.kinds import Choice, EngineName, InputFile, OutputPath, Real, Whole, outputs_of
+from agattn.cli.kinds import Choice, Cores, EngineName, InputFile, OutputPath, Real, Whole, outputs_of
 from agattn.errors import InputError
 from agattn.names import COMMANDS
 
@@ -143,7 +143,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "data": Option(InputFile(), metavar="FILE", help="A file with arrays X, n × d × t, and Y, n × d' × t."),
     "digits": Option(Whole(10), metavar="N"),
-    "workers": Option(Whole(1, 512), metavar="N"),
+    "workers": Option(Cores(), metavar="N"),
     "precision": Option(Whole(8, 1_000_000), metavar="BITS"),
     "heads": Option(Whole(1), metavar="N", help="Heads per layer.  [default: from config.json]"),
     "kv_heads": Option(Whole(1), metavar="N", help="Heads of keys and values, if they are shared."),

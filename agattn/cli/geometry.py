@@ -21,6 +21,7 @@ from agattn.cli.weights import counts, read_tensor
 from agattn.engines.catalogue import able, engine_named
 from agattn.errors import InputError
 from agattn.geometry.ideal.export import ENDINGS, export
+from agattn.geometry.ideal.invariants import compare, last_degree
 from agattn.limits import Limits, limited, log
 from agattn.sheet.terminal import print_folded, show
 
@@ -234,7 +235,6 @@ def ideal(
     engine: Annotated[str | None, Option(EngineName("native"))] = None,
     stratum: str | None = None,
     *,
-    workers: int | None = None,
     output: Annotated[Outputs, Writes(tuple(ENDINGS), default=".m2", documents=False)] = (),
     complete: bool = False,
     invariants: bool = False,
@@ -254,7 +254,6 @@ def ideal(
         max_degree: last degree.
         engine: how to find the equations: modules by native linear algebra, or elimination in an engine. With
             --complete the engine that is asked.  [default: native; for --complete one that is installed]
-        workers: processes, for work of seconds.  [default: all]
         output: write all minimal generators found, as .py for sympy.
         complete: say whether these equations generate the whole ideal: by a theorem, else by an engine.
         invariants: compare with the families of equations that have a name; at t = 1 for d' = 1. At t = 1 and
@@ -267,10 +266,10 @@ def ideal(
     layer: Any = as_layer(architecture)
     if layer is None:
         reason = f"is for one lightning head, and {architecture} is none"
-        leave_out(reason, "workers", "complete", "invariants", "stratum")
+        leave_out(reason, "complete", "invariants", "stratum")
     if stratum is not None:
         reason = "is for the equations of M̄, and --stratum asks for those of a smaller variety"
-        leave_out(reason, "workers", "complete", "invariants", "engine")
+        leave_out(reason, "complete", "invariants", "engine")
     if not invariants:
         leave_out("is for --invariants", "coefficients")
     given["characteristic"] = given["characteristic"] or 0
@@ -279,12 +278,10 @@ def ideal(
         leave_out(reason, "workers", "invariants", "output", "form", "seed")
         _show(ideal(architecture, max_degree, engine, **given), as_json)
         return 0
-    if complete and engine == "native":
-        raise InputError("--complete asks an engine; leave out --engine native, or name another")
-    _refuse_idle(layer is None, complete, not output)
+    _refuse_idle(layer is None, complete, not output, engine)
     native = {name: value for name, value in given.items() if name not in ("characteristic", "timeout")}
     kind = None if stratum is None else whole_numbers(stratum)
-    equations: Any = ideal(architecture, max_degree, stratum=kind, workers=workers, **native)
+    equations: Any = ideal(architecture, max_degree, stratum=kind, **native)
     _ = equations.generators  # computed here, while progress is shown
     if output:
         log.info("writing out all equations")
@@ -292,13 +289,11 @@ def ideal(
     compared = None
     if invariants:
         log.info("building the named invariants")
-        from agattn.geometry.ideal.invariants import compare, last_degree
-
         y = None if coefficients is None else read_tensor(coefficients)
         compared = compare(equations, last_degree(layer, max_degree), y)
     whole = _completeness(equations, engine, given) if complete else None
     if layer is not None and stratum is None:
-        from agattn.engines.elimination import examined  # and all tasks
+        from agattn.engines.elimination import examined
 
         equations = examined(equations, compared, whole)
     for path, text in texts.items():
@@ -311,8 +306,10 @@ def ideal(
     return 3 if whole is not None and whole.whole is None else 0
 
 
-def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
-    """Refuse options that mean nothing natively."""
+def _refuse_idle(is_model: bool, complete: bool, unwritten: bool, engine: str | None) -> None:
+    """Refuse options that mean nothing natively, or beside an engine that is none."""
+    if complete and engine == "native":
+        raise InputError("--complete asks an engine; leave out --engine native, or name another")
     if not complete:
         other = "--engine" if is_model else "--complete or another --engine"
         leave_out(f"is for engines, with {other}", "timeout")
@@ -323,12 +320,13 @@ def _refuse_idle(is_model: bool, complete: bool, unwritten: bool) -> None:
 
 def _completeness(equations: Any, name: str | None, given: dict[str, Any]) -> Any:
     """Whether equations generate the whole ideal: by a theorem unless an engine is named, or by an engine."""
-    from agattn.engines.elimination import by_theorem, check_generators  # and all tasks
+    from agattn.engines.elimination import by_theorem, check_generators
     from agattn.engines.locate import candidates, locate
 
     memory = given["memory"]
-    held = {"native": memory, "memory": Limits.memory if memory is None else memory}
-    with limited(timeout=given["timeout"], force=given["force"], **held):
+    held = {name: given[name] for name in ("timeout", "force", "workers")}
+    held |= {"native": memory, "memory": Limits.memory if memory is None else memory}
+    with limited(**held):
         if name is None:
             log.info("looking for a theorem, and for equations of higher degree")
             if theorem := by_theorem(equations):

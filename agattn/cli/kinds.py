@@ -43,6 +43,19 @@ class Whole(click.IntRange):
         return number
 
 
+class Cores(Whole):
+    """A number of workers. No worker does nothing: one is taken for it, and a line says so."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 512)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        if super().convert(value, param, ctx) == 0:
+            click.echo("0 workers do nothing; 1 is used", err=True)
+        return max(1, int(value))
+
+
 class Real(click.FloatRange):
     """A number between two others, which are not in the range."""
 

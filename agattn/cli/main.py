@@ -55,6 +55,8 @@ class LazyGroup(click.Group):
         """Import and return a command; ``None`` if there is none of that name."""
         if cmd_name not in COMMANDS:
             return None
+        from agattn.workers import one_blas_thread
+
         one_blas_thread()
         from agattn.cli.commands import made
 
@@ -84,16 +86,6 @@ class LazyGroup(click.Group):
                 formatter.write_dl(
                     [(name, verb.about) for name, verb in commands.items() if name != "schema"]
                 )
-
-
-def one_blas_thread() -> None:
-    """Let BLAS use one thread, unless the user has said otherwise; call before numpy is imported.
-
-    The products of matrices in a dimension are many and small: threads wait for each other longer than they
-    compute, several times longer on a machine that is busy.
-    """
-    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
 
 
 def _instead(name: str) -> str:

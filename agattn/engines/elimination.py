@@ -35,7 +35,6 @@ from agattn.geometry.strata.tangent import representative_point
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.sheet.result import PROVED_OR_MODULAR, UNSET, Key, Result, UnsetType, key
-from agattn.systems.catalogue import build
 from agattn.systems.consistency import degree_of_closure, hilbert_bounds
 from agattn.systems.ideal_tasks import COMPLETE_IDEAL
 from agattn.systems.problem import Printed, Problem
@@ -51,6 +50,8 @@ def eliminate(
         InputError: if the neuromanifold of a model is no cone.
         TooLargeError: if there are more coordinates than elimination can be expected to handle.
     """
+    from agattn.systems.catalogue import build  # and all tasks
+
     layer, given = as_layer(architecture), architecture
     architecture = layer or architecture
     problems = (

@@ -132,10 +132,9 @@ class Parametrization:
         while True:
             with flint.ctx.workprec(working):
                 points = [self._at(root.real) for root in self._roots() if root.imag == 0]
-                if all(_is_sharp(x, precision) for point in points for x in point) and not any(
-                    all(x.overlaps(y) for x, y in zip(point, other, strict=True))
-                    for point, other in itertools.combinations(points, 2)
-                ):
+                sharp = all(_is_sharp(x, precision) for point in points for x in point)
+                pairs = (zip(*pair, strict=True) for pair in itertools.combinations(points, 2))
+                if sharp and not any(all(x.overlaps(y) for x, y in pair) for pair in pairs):
                     return points
             working *= 2
 
@@ -345,13 +344,10 @@ def read_basis(text: str, ring: PolynomialRing, eliminate: int = 0) -> GroebnerB
         return GroebnerBasis(small, ())
     if len(elements) != int(length):
         raise TranscriptError(f"it printed {len(elements)} elements of a basis of {length}")
-    basis = (_polynomial(element, names, ring) for element in elements)
-    kept = (
-        small.from_terms({e[eliminate:]: c for e, c in polynomial.terms.items()})
-        for polynomial in basis
-        if not any(any(e[:eliminate]) for e in polynomial.terms)
-    )
-    return GroebnerBasis(small, tuple(kept))
+    basis = (_polynomial(element, names, ring).terms for element in elements)
+    kept = (terms for terms in basis if not any(any(e[:eliminate]) for e in terms))
+    made = (small.from_terms({e[eliminate:]: c for e, c in terms.items()}) for terms in kept)
+    return GroebnerBasis(small, tuple(made))
 
 
 def _polynomial(text: str, names: Sequence[str], ring: PolynomialRing) -> Polynomial:

@@ -345,10 +345,7 @@ def read_mrdi(text: str, ring: PolynomialRing, where: object) -> tuple[Polynomia
         field = referred["_type"]["params"]
         variables = [_named(name) for name in names]
         polynomials = [
-            [
-                ({n: int(e) for n, e in enumerate(exponents)}, _rational(coefficient))
-                for exponents, coefficient in polynomial
-            ]
+            [(dict(enumerate(map(int, exponents))), _rational(c)) for exponents, c in polynomial]
             for polynomial in document["data"]
         ]
         if kind["name"] not in ("Ideal", "MPolyIdeal") or field not in _RATIONALS:

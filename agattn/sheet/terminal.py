@@ -162,17 +162,12 @@ def print_table(table: Table, console: Console | Paper) -> None:
     and of their longest word.
     """
     columns = [[row[n] for row in table.rows] for n in range(len(table.headings))]
-    lines = [
-        [str(heading), *map(_plain, column)] for heading, column in zip(table.headings, columns, strict=True)
-    ]
+    lines = [[str(head), *map(_plain, column)] for head, column in zip(table.headings, columns, strict=True)]
     longest = [max(map(len, column)) for column in lines]
     for narrow in _NARROW:
-        widths = [
-            min(most, max(narrow, *(len(word) for line in column for word in line.split())))
-            if isinstance(heading, Wide)
-            else most
-            for heading, column, most in zip(table.headings, lines, longest, strict=True)
-        ]
+        least = [max([narrow, *(len(word) for line in column for word in line.split())]) for column in lines]
+        sizes = zip(table.headings, least, longest, strict=True)
+        widths = [min(most, few) if isinstance(head, Wide) else most for head, few, most in sizes]
         spare = console.width - sum(widths) - 2 * len(widths) + (1 if table.ruled else 2)
         if spare >= 0:
             break

@@ -330,10 +330,6 @@ def _system_with_multipliers(problem: Problem) -> Iterator[Explicit]:
     yield Explicit("critical", (*(lifted(f, ring) for f in data["equations"]), *critical))
 
 
-def _points_of_basis(bases: Mapping[str, Any], problem: Problem) -> dict[str, Any]:
-    return dict(zip(("dimension", "degree"), _finite(bases["critical"]), strict=True))
-
-
 CRITICAL_EQUATIONS = Task(
     "critical-equations",
     "the critical points of the loss, by equations",
@@ -358,5 +354,5 @@ CRITICAL_EQUATIONS = Task(
     parts=(Source("dimension and degree", ENGINE), Source("equations of the variety", "native")),
     check=_check_critical_equations,
     systems=_system_with_multipliers,
-    values=_points_of_basis,
+    values=lambda bases, problem: dict(zip(("dimension", "degree"), _finite(bases["critical"]), strict=True)),
 )

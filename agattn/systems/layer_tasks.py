@@ -181,10 +181,6 @@ SINGULAR_LOCUS = layer_task(
 # Critical points --------------------------------------------------------------------------------------------
 
 
-def _points_and_zeros(layer: SingleLayer, points: Points = ()) -> dict[str, Any]:
-    return {"points": points or (*zero_points(layer), *strata_points(layer, zero=False))}
-
-
 def _read_critical(answer: Answer) -> dict[Stratum, bool]:
     critical: dict[Stratum, bool] = {}
     for ranks, (kernel, cone) in answer.by_ranks("kernel-dimension", "cone-dimension").items():
@@ -240,7 +236,9 @@ CRITICAL = layer_task(
         Printed("kernel-dimension", "dimension of the kernel of the differential", per_point=True),
         Printed("cone-dimension", "dimension of its part in the tangent cone", per_point=True),
     ),
-    data=_points_and_zeros,
+    data=lambda layer, points=(): {
+        "points": points or (*zero_points(layer), *strata_points(layer, zero=False))
+    },
     read=_read_critical,
     parts=(Source("kernels of the differential, within the tangent cone", ENGINE), _ORBITS),
     facts=_facts_of_critical_locus,
@@ -599,17 +597,11 @@ def _least_forms(layer: SingleLayer) -> dict[Stratum, NormalForm]:
 
 
 def _normal_forms(layer: SingleLayer) -> dict[str, Any]:
-    forms = (
-        _Form(
-            str(stratum).strip("()"),
-            form.expected[3],
-            form.expected[4],
-            form.variables,
-            tuple(form.functions),
-            tuple(form.generators),
-        )
-        for stratum, form in _least_forms(layer).items()
-    )
+    forms = []
+    for stratum, form in _least_forms(layer).items():
+        label, rank_k, rank_q = str(stratum).strip("()"), *form.expected[3:5]
+        polynomials = tuple(form.functions), tuple(form.generators)
+        forms.append(_Form(label, rank_k, rank_q, form.variables, *polynomials))
     return {"points": strata_points(layer, zero=False), "forms": tuple(forms)}
 
 

@@ -620,10 +620,8 @@ def limit_ranks(network: DeepNetwork, data: Mapping[str, Any]) -> LimitDimension
     """The ranks of both differentials at the problem's data, modulo a random prime: proved from below."""
     generator = np.random.default_rng(limits().seed)
     p = random_prime(generator)
-    parameters = {
-        name: np.array(np.vectorize(int)(array) % p, dtype=np.float64)
-        for name, array in _limit_parameters(network, data).items()
-    }
+    exact = _limit_parameters(network, data).items()
+    parameters = {name: np.array(np.vectorize(int)(x) % p, dtype=np.float64) for name, x in exact}
     rows = sum(map(np.size, parameters.values())) + 10
     X = random_residues(generator, (rows, *network.input_shape), p)
     cotangents = random_residues(generator, (rows, 1, *network.output_shape), p)

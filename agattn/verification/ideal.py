@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from agattn.algebra.polynomial import Polynomial
 from agattn.architectures import Architecture, SingleLayer, as_layer, one_layer
 from agattn.architectures.model_file import STUDIED, Studied
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
-from agattn.engines.elimination import eliminate
-from agattn.engines.locate import locate
 from agattn.engines.reading import READERS, read_printed, script_words, written_by
 from agattn.engines.transcript import BEGIN, check_complete
 from agattn.engines.transcript import read as read_block
@@ -35,19 +32,17 @@ from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.limits import limited, limits, log, takes
 from agattn.sheet.data import Note, Sheet
 from agattn.sheet.result import Count, Key, Result, Written
-from agattn.systems.catalogue import build
 from agattn.systems.consistency import check_answer, degree_of_closure, native_facts
 from agattn.systems.problem import Answer, Problem
 
 
-@takes("seed", "timeout", "force", "progress")
+@takes("seed", "timeout", "force", "workers", "progress")
 def ideal(
     layer: Architecture,
     max_degree: int = 4,
     engine: str = "native",
     stratum: Sequence[int] | None = None,
     *,
-    workers: int | None = 1,
     characteristic: int = 0,
     memory: int | None = None,
 ) -> Ideal | ModelIdeal:
@@ -59,8 +54,6 @@ def ideal(
         engine: ``"native"``, ``"macaulay2"``, ``"singular"`` or ``"msolve"``.
         stratum: the ranks (r_V, r_A, r) of a stratum of a layer with t ≥ 2: the equations of its closure in
             place of those of M̄, natively.
-        workers: the number of processes, natively and for one layer; None for all processors where that is
-            worth it.
         seed: of the native computation.
         characteristic: of an engine's field: 0 for ℚ, or a prime.
         memory: limit in MiB; by default 8192 for an engine, and natively what the machine has.
@@ -85,22 +78,24 @@ def ideal(
     Ideal of the closure of (1,1,2) in M(3,1,3) to degree 3: 45 quadrics, 10 cubics
     """
     native = engine_name(engine, ("native", *ENGINES)) == "native"
-    is_model = as_layer(layer) is None
     if native:
         refuse_characteristic(characteristic)
     elif stratum is not None:
         raise InputError(f"the equations of a stratum are found natively; leave out engine={engine!r}")
-    if workers not in (None, 1) and (is_model or stratum is not None or not native):
-        raise InputError(f"workers={workers} is for the equations of one layer, found natively; leave it out")
     if not native:
+        if (workers := limits().workers or 1) > 1:
+            raise InputError(f"workers={workers} is for equations found natively; leave it out")
         with limited(**({} if memory is None else {"memory": memory})):
+            from agattn.engines.elimination import eliminate
+            from agattn.engines.locate import locate
+
             return eliminate(layer, max_degree, locate(engine_named(engine)), characteristic=characteristic)
     with limited(native=memory):
         if stratum is not None:
             return _ideal_of_stratum(layer, stratum, max_degree)
-        if is_model:
+        if as_layer(layer) is None:
             return _ideal_of_model(layer, max_degree)
-        return compute_ideal(layer, max_degree, workers=workers)
+        return compute_ideal(layer, max_degree)
 
 
 class Degree(Result):
@@ -146,6 +141,9 @@ def degree(architecture: Architecture, engine: str = "native", *, characteristic
     M(3,1,3): degree 45 (proved)
     """
     if engine_name(engine, ("native", *ENGINES)) != "native":
+        from agattn.engines.elimination import eliminate
+        from agattn.engines.locate import locate
+
         found = eliminate(architecture, 1, locate(engine_named(engine)), characteristic=characteristic)
         assert found.degree is not None  # every elimination finds the degree
         return Degree(architecture, found.degree, found.degrees[0].evidence, f"elimination by {engine}")
@@ -173,20 +171,19 @@ class HilbertFunction(Result):
         return f"Hilbert function of {self.architecture.name}: {values} ({self.evidence})"
 
 
-@takes("seed", "timeout", "force", "progress")
+@takes("seed", "timeout", "force", "workers", "progress")
 def hilbert_function(
     architecture: Architecture,
     max_degree: int = 4,
     engine: str = "native",
     *,
-    workers: int = 1,
     characteristic: int = 0,
     memory: int | None = None,
 ) -> HilbertFunction:
     """The dimensions of the coordinate ring of M̄, degree by degree.
 
     Args:
-        architecture, max_degree, engine, workers, characteristic, memory: as for :func:`agattn.ideal`.
+        architecture, max_degree, engine, characteristic, memory: as for :func:`agattn.ideal`.
 
     Raises:
         InputError: as for :func:`agattn.ideal`.
@@ -199,8 +196,7 @@ def hilbert_function(
     >>> ag.hilbert_function(ag.SingleLayer(2, 1), 5)
     Hilbert function of M(2,1,2): 1, 6, 21, 56, 125, 246 (proved)
     """
-    asked = partial(ideal, workers=workers, characteristic=characteristic, memory=memory)
-    whole = asked(architecture, max_degree, engine)
+    whole = ideal(architecture, max_degree, engine, characteristic=characteristic, memory=memory)
     values = tuple(whole.hilbert_function(n) for n in range(whole.max_degree + 1))
     return HilbertFunction(architecture, values, weakest(piece.evidence for piece in whole.degrees))
 
@@ -332,6 +328,8 @@ def _answer(text: str, architecture: Architecture, path: Path) -> tuple[Problem,
             f"{path} does not say what it answers: expected the line 'agattn emit TASK ...' that a script "
             f"prints, or an ideal in a file that ends in {', '.join(READERS)}"
         )
+    from agattn.systems.catalogue import build  # and all tasks
+
     problem = build(task, architecture)
     if blocks:
         return problem, read_block(text, problem)

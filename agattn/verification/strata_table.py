@@ -266,19 +266,10 @@ def strata_table(layer: SingleLayer) -> StrataTable:
     layer = one_layer(layer, "strata", "for a network use ag.dimension or ag.verify")
     if not limits().force:
         check_size(layer)
-    return StrataTable(
-        layer,
-        tuple(
-            StratumRow(
-                layer,
-                stratum,
-                image_dimension(layer, stratum),
-                tangent_bounds(layer, stratum),
-                stratum_criticality(layer, stratum).critical,
-                singular_by_paper(layer, stratum),
-                local_type(layer, stratum),
-                boundary(layer, stratum),
-            )
-            for stratum in strata(layer)
-        ),
-    )
+    rows = []
+    for stratum in strata(layer):
+        at = layer, stratum
+        critical, of_paper = stratum_criticality(*at).critical, singular_by_paper(*at)
+        facts = image_dimension(*at), tangent_bounds(*at), critical, of_paper, local_type(*at), boundary(*at)
+        rows.append(StratumRow(layer, stratum, *facts))
+    return StrataTable(layer, tuple(rows))

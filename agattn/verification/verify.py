@@ -176,16 +176,12 @@ class _Work:
         An interrupt or a contradiction ends this at once: engines are killed, and a native computation, which
         nothing can stop, is left to a daemon thread that ends with the program.
         """
-        waiting: SimpleQueue[tuple[int, Task[Any]]] = SimpleQueue()
+        waiting = enumerate(tasks, 1)  # which the workers share: taking the next one is a single step
         done: SimpleQueue[tuple[Task[Any], Finding | str | BaseException]] = SimpleQueue()
-        for numbered_task in enumerate(tasks, 1):
-            waiting.put(numbered_task)
 
         def work() -> None:
-            while not self.cancelled.is_set():
-                try:
-                    number, task = waiting.get_nowait()
-                except Empty:
+            for number, task in waiting:
+                if self.cancelled.is_set():
                     return
                 try:
                     with numbered(number, len(tasks)):

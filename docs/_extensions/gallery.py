@@ -94,7 +94,8 @@ def make(folder: Path) -> None:
     Raises:
         RuntimeError: if a command ends with a status that is not 0.
     """
-    from agattn.cli.main import cli, one_blas_thread
+    from agattn.cli.main import cli
+    from agattn.workers import one_blas_thread
 
     one_blas_thread()
     logging.getLogger("matplotlib").setLevel(logging.WARNING)

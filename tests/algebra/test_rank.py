@@ -37,6 +37,7 @@ from agattn.algebra.rank import RandomRows, RankResult, proved_rank, rank
 from agattn.algebra.residues import Minor, matmul, random_primes, random_residues
 from agattn.errors import DisagreementError, InputError, TooLargeError
 from agattn.evidence import Evidence
+from agattn.limits import limited
 
 
 def hilbert(n: int) -> list[list[Fraction]]:
@@ -679,6 +680,8 @@ def test_random_rows_modulo_primes() -> None:
     assert rank(replace(rows, size=lambda: inf), points=2).error == 1  # any prime may divide a minor
     assert (open_.rank, open_.lower_evidence, open_.evidence) == (3, Evidence.PROVED, Evidence.MODULAR)
     assert len(open_.points) == 2 and 0 < open_.error < 1e-12
+    with limited(workers=3):
+        assert rank(rows, points=4).points[:2] == open_.points
     assert all(point.rows >= 13 for point in open_.points)
     with pytest.raises(DisagreementError, match=r"the example has rank 3 modulo .* above the proved bound 2"):
         rank(RandomRows("the example", 2, "wrong", modulo=modulo))

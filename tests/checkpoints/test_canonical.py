@@ -261,8 +261,6 @@ def test_the_command_writes_the_layout_of_the_file(family: str, options: list[st
     model, form, again = (read_transformer(folder) for folder in (source, first, second))
     assert gap(form, again) < 1e-4 < gap(model, form)
     assert outputs_differ(model, form) < 1e-5
-    shapes = [
-        {name: WeightFile([folder]).shape(name) for name in WeightFile([folder])}
-        for folder in (source, first)
-    ]
+    files = [WeightFile([folder]) for folder in (source, first)]
+    shapes = [{name: file.shape(name) for name in file} for file in files]
     assert shapes[0] == shapes[1]

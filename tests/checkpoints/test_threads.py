@@ -1,18 +1,12 @@
 """Threads: the same bytes as by one, in order, and no more of them than the memory allows."""
 
-import threading
-
 import numpy as np
 import pytest
 from command_line import call
 
 from agattn.checkpoints import folding, symmetry
-from agattn.checkpoints import threads as module
 from agattn.checkpoints.array_checks import Checks
 from agattn.checkpoints.same_model import compare_models
-from agattn.checkpoints.threads import spread, threads
-from agattn.limits import limited
-from agattn.workers import processors
 from tests.checkpoints.copies import FAMILIES, mistaken_copy, symmetric_copy, transformer
 from tests.checkpoints.tiny import tiny
 
@@ -72,55 +66,10 @@ def test_comparisons_are_the_same_in_whichever_order_pieces_come():
     assert every[0] == every[1] and every[0].misfits > 1
 
 
-def test_results_come_in_order_and_few_pieces_are_taken_before():
-    taken, gate = list[int](), threading.Event()
-
-    def pieces():
-        for n in range(9):
-            taken.append(n)
-            yield n
-
-    def square(n):
-        assert gate.wait(10)
-        return n * n
-
-    with limited(workers=2), threads(0.0):
-        results = spread(square, pieces())
-        threading.Timer(0.1, gate.set).start()
-        assert next(results) == 0 and len(taken) == 3
-        assert [*results] == [n * n for n in range(1, 9)]
-
-
-def test_only_long_work_is_spread():
-    def thread(_):
-        return threading.current_thread()
-
-    def names(seconds):
-        with threads(seconds):
-            return {*spread(thread, range(4))}
-
-    assert names(1.0) == {threading.main_thread()}
-    assert (threading.main_thread() in names(3.0)) == (processors() == 1)
-    with limited(workers=1):
-        assert names(3.0) == {threading.main_thread()}
-
-
-def test_an_error_in_a_piece_ends_the_others():
-    done = []
-
-    def do(n):
-        done.append(n)
-        return 1 // n
-
-    with pytest.raises(ZeroDivisionError), limited(workers=2), threads(0.0):
-        list(spread(do, range(1000)))
-    assert len(done) < 10
-
-
 def test_more_workers_than_memory_are_told_and_not_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "available", lambda: 5 * 2**27)
+    monkeypatch.setattr("agattn.memory.available", lambda: 5 * 2**27)
     ended = call("equivalent", *[tiny("llama", tmp_path / "A")] * 2, "--workers", "3")
     assert ended.status == 0
     assert ended.err.splitlines() == [
-        "3 workers need up to 768 MiB of memory, and 640 MiB are free; 2 are used"
+        "arrays: 3 workers need up to 768 MiB of memory, and 640 MiB are free; 2 are used"
     ]

@@ -13,7 +13,7 @@ from agattn.claims import CLAIMS
 from agattn.claims import deep as deep_singular_points
 from agattn.geometry.identifiability.virtual_weights import is_skew
 from agattn.geometry.singular_points.kinds import kinds
-from agattn.geometry.singular_points.virtual_points import (
+from agattn.geometry.singular_points.tangents import (
     Statement,
     VirtualPoint,
     ranks_at,

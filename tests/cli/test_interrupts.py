@@ -89,7 +89,7 @@ def test_training_goes_on_with_the_experiments_that_are_left(tmp_path):
 
 
 def test_workers_that_fail_while_they_are_stopped_do_not_hide_the_interrupt(tmp_path, monkeypatch):
-    def fails_at_its_end(tasks, versions):
+    def fails_at_its_end(tasks, total, versions, workers):
         try:
             number, job, _ = next(tasks)
             yield number, *perform(job, versions)
@@ -97,7 +97,7 @@ def test_workers_that_fail_while_they_are_stopped_do_not_hide_the_interrupt(tmp_
         finally:
             raise RuntimeError("the workers are gone")
 
-    monkeypatch.setattr("agattn.experiments.studies.study._here", fails_at_its_end)
+    monkeypatch.setattr("agattn.experiments.studies.study._done", fails_at_its_end)
     (tmp_path / "grid.toml").write_text('ask = "strata"\n[layers]\nd = [1, 2]\nd_out = 1\n', encoding="utf-8")
     status, out, err = call("study", tmp_path / "grid.toml", "--cache", tmp_path / "cache")
     assert status == 130 and "M(1,1,1)" in out

@@ -79,7 +79,7 @@ def test_a_fiber(models):
 def test_a_study_of_models(models):
     text = SUMS.replace("[input]", "[models.input]").replace("[[layer]]", "[[models.layer]]")
     (models / "grid.toml").write_text(f'ask = "dimension"\n[[models]]\n{text}')
-    ended = call("study grid.toml --no-cache --workers 0 -O results.jsonl")
+    ended = call("study grid.toml --no-cache --workers 1 -O results.jsonl")
     assert ended.status == 0, ended
     line = json.loads((models / "results.jsonl").read_text())
     check("study", line)

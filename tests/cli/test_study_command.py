@@ -61,7 +61,7 @@ def test_lines_are_valid_and_in_order(study, cache):
         validate("verify", line["result"])
     assert [line["status"] for line in lines] == [0, 0, 0, 1, 0]
     assert len(kept(cache)) == 5
-    again = study(SINGULAR, "--workers", "0")
+    again = study(SINGULAR, "--workers", "1")
     assert [line["cached"] for line in again[1]] == [True] * 5 and again[0] == 1
     assert json.dumps(timeless(again[1])) == json.dumps(timeless(lines))
     assert again[2] == "5 jobs (5 from the cache), 10 results: 9 confirmed, 1 refuted\n"
@@ -69,14 +69,14 @@ def test_lines_are_valid_and_in_order(study, cache):
 
 def test_options_about_the_cache(study, cache, tmp_path):
     text = DIMENSION.replace(", [5, 1]", "")
-    assert study(text, "--no-cache", "--workers", "0")[0] == 0 and not cache.exists()
+    assert study(text, "--no-cache", "--workers", "1")[0] == 0 and not cache.exists()
     assert study(text, "--dry-run")[1] == "1 job, 0 of them cached\n" and not cache.exists()
     elsewhere = tmp_path / "elsewhere"
-    study(text, "--cache", str(elsewhere), "--workers", "0")
+    study(text, "--cache", str(elsewhere), "--workers", "1")
     assert len(kept(elsewhere)) == 1 and not cache.exists()
     assert study(text, "--dry-run", "--cache", str(elsewhere))[1] == "1 job, 1 of them cached\n"
     assert study(text, "--dry-run", "--cache", str(elsewhere), "--fresh")[1] == "1 job, 0 of them cached\n"
-    _, lines, _ = study(text, "--cache", str(elsewhere), "--fresh", "--workers", "0")
+    _, lines, _ = study(text, "--cache", str(elsewhere), "--fresh", "--workers", "1")
     assert not lines[0]["cached"]
     file = tmp_path / "results" / "r.jsonl"
     status, out, err = study(text, "-O", str(file), "--cache", str(elsewhere))
@@ -101,7 +101,7 @@ def test_the_table_goes_out(study, tmp_path):
 
 
 def test_parts_together_are_the_study(study):
-    _, whole, _ = study(SINGULAR, "--workers", "0")
+    _, whole, _ = study(SINGULAR, "--workers", "1")
     first, second = (study(SINGULAR, "--part", part)[1] for part in ("1/2", "2/2"))
     assert [line["key"] for line in whole[::2]] == [line["key"] for line in first]
     assert [line["key"] for line in whole[1::2]] == [line["key"] for line in second]
@@ -111,27 +111,27 @@ def test_parts_together_are_the_study(study):
 
 def test_exit_statuses(study, fakes):
     modular = 'ask = "dimension"\n[[networks]]\ndims = [5, 1]\nranks = [3]\nheads = 2\nt = 2\n'
-    status, lines, err = study(modular, "--workers", "0")
+    status, lines, err = study(modular, "--workers", "1")
     assert (status, err) == (3, "1 job: 1 modular\n")
-    assert study(modular, "--workers", "0", "--retry-undecided")[1][0]["cached"] is False
+    assert study(modular, "--workers", "1", "--retry-undecided")[1][0]["cached"] is False
     large = "[layers]\nd = [1, 8]\nd_out = 4\n[[networks]]\ndims = [[2, 2]]\nranks = [[1]]\n"
     large = 'engine = "native"\nclaims = ["lemma-3.1", "corollary-3.8"]\n' + large
-    status, lines, err = study(large, "--workers", "0")
+    status, lines, err = study(large, "--workers", "1")
     assert status == 3 and lines[1]["error"]["type"] == "TooLargeError" and "1 failed" in err
     assert "result" in lines[0] and "result" in lines[2]
-    forced = study(large, "--workers", "0", "--force")
+    forced = study(large, "--workers", "1", "--force")
     assert forced[0] == 0 and "result" in forced[1][1]
     crash = 'engine = "macaulay2"\nclaims = ["agattn.degree"]\n[layers]\nd = 2\nd_out = 1\n'
     status, out, err = study(crash)
     assert status == 3 and "Macaulay2 was not found" in err and out == ""
     fakes.write("M2", "exit 3")
-    status, lines, err = study(crash, "--workers", "0")
+    status, lines, err = study(crash, "--workers", "1")
     assert status == 4 and lines[0]["result"]["claims"][0]["verdict"] == "undecided"
     fakes.write("M2", "sleep 60")
-    status, lines, _ = study(crash, "--workers", "0", "--timeout", "0.2")
+    status, lines, _ = study(crash, "--workers", "1", "--timeout", "0.2")
     assert status == 3 and lines[0]["job"]["timeout"] == 0.2
     assert study(crash, "--timeout", "0.2")[1][0]["cached"]  # a limit that was reached is kept
-    [line] = study(crash, "--timeout", "0.3", "--workers", "0")[1]
+    [line] = study(crash, "--timeout", "0.3", "--workers", "1")[1]
     assert not line["cached"]  # another limit is another job
 
 
@@ -172,10 +172,12 @@ def lines_in(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("workers", "how"), [("2", "terminal"), ("1", "one"), ("0", "terminal")])
+@pytest.mark.parametrize(
+    ("workers", "how"), [("--workers 2", "terminal"), ("--workers 1", "one"), ("", "terminal")]
+)
 def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, how):
     part = tmp_path / "first.jsonl.part"
-    process = begin(tmp_path, "first.jsonl", "--workers", workers)
+    process = begin(tmp_path, "first.jsonl", *workers.split())
     try:
         assert eventually(lambda: len(lines_in(part)) >= 2) and process.poll() is None
         # A terminal sends the signal to every process of the command.
@@ -193,11 +195,11 @@ def test_an_interrupt_loses_nothing_that_was_finished(tmp_path, cache, workers, 
     assert {line["key"] for line in lines_in(part)} <= done and not (tmp_path / "first.jsonl").exists()
     assert err.endswith("the lines so far are in first.jsonl.part\n")
 
-    process = begin(tmp_path, "whole.jsonl", "--workers", workers)
+    process = begin(tmp_path, "whole.jsonl", *workers.split())
     assert process.communicate(timeout=60)[1].startswith("wrote") and process.returncode == 1
     whole = lines_in(tmp_path / "whole.jsonl")
     assert {line["key"] for line in whole if line["cached"]} == done and len(whole) == 18
-    if workers == "2":
+    if workers == "--workers 2":
         process = begin(tmp_path, "fresh.jsonl", "--no-cache")
         assert process.communicate(timeout=60)[1] and process.returncode == 1
         assert json.dumps(timeless(lines_in(tmp_path / "fresh.jsonl"))) == json.dumps(timeless(whole))
@@ -281,7 +283,7 @@ def test_a_report_notices_jobs_that_are_missing(study, tmp_path):
 
 def test_reports_of_a_study(study, tmp_path):
     results, one, other = (str(tmp_path / name) for name in ("r.jsonl", "one", "other"))
-    status, _, err = study(SINGULAR, "-O", results, "--workers", "0", "-O", one)
+    status, _, err = study(SINGULAR, "-O", results, "--workers", "1", "-O", one)
     assert status == 1 and f"wrote {one}/report.html and 4 more" in err
     names = {path.name for path in Path(one).iterdir()}
     assert names == {"report.html", "report.md", "grid.toml", "layers.svg", "results.jsonl"}

@@ -1,6 +1,6 @@
 """Studies that are killed at random moments and resumed: the same lines, and nothing left behind.
 
-By turns they run in one process, with an engine, and in two processes of Dask with and without an engine.
+By turns they run in one process, with an engine, and in two processes with and without an engine.
 """
 
 import json

@@ -175,10 +175,8 @@ def test_which_points_are_in_m(layer):
 
 def test_which_points_of_another_slice_are_in_m():
     """y_{1,1} = x(u² + v²) + wuv, y_{1,2} = y u²: definite for y = 0 and |w| < 2|x|, which is not in M."""
-    tilted = Slice(
-        (Fraction(0),) * 6,
-        tuple(tuple(map(Fraction, v)) for v in ((1, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0), (0, 1, 0, 0, 0, 0))),
-    )
+    directions = (1, 0, 1, 0, 0, 0), (0, 0, 0, 1, 0, 0), (0, 1, 0, 0, 0, 0)
+    tilted = Slice((Fraction(0),) * 6, tuple(tuple(map(Fraction, v)) for v in directions))
     line = ((1, 0, 0), (0, 0, 1))
     pieces = pieces_of_line(LAYER, tilted, line, 5)
     assert [(p.ends, p.in_m) for p in pieces] == [

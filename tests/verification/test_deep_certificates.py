@@ -646,9 +646,7 @@ def test_coefficients_of_l_x_x_m_x():
 
 def test_weights_with_l_0_are_no_smooth_points():
     """Where L = 0 and no M_i is skew-symmetric φ = 0, which is critical and the vertex of a cone."""
-    reasons = {
-        claim["id"]: claim["reason"]
-        for claim in checker.check(certificate(DeepNetwork((3, 3, 2), (3, 3), t=2)))["claims"]
-    }
+    found = checker.check(certificate(DeepNetwork((3, 3, 2), (3, 3), t=2)))
+    reasons = {claim["id"]: claim["reason"] for claim in found["claims"]}
     assert "at all L ≠ 0 without skew-symmetric M_i" in reasons["agattn.deep-critical"]
     assert "smooth at all other L ≠ 0 without skew-symmetric M_i" in reasons["agattn.deep-singular"]

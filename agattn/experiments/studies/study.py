@@ -1,4 +1,4 @@
-"""A study: jobs looked up or done, here or by Dask, and their lines in the order of the jobs.
+"""A study: jobs looked up or done, here or by workers, and their lines in the order of the jobs.
 
 >>> from agattn import SingleLayer
 >>> jobs = [Job(SingleLayer(d, 1), "strata") for d in (3, 2)]
@@ -9,20 +9,13 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import logging
-import os
-import resource
-import signal
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from functools import partial
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-from agattn.engines.process import work_folder
 from agattn.errors import InputError, needs
 from agattn.experiments.studies.cache import Cache
 from agattn.experiments.studies.grid import grid_text, read_grid
@@ -39,10 +32,11 @@ from agattn.experiments.studies.jobs import (
 )
 from agattn.experiments.studies.published import subject_of
 from agattn.limits import limits, steps, takes
-from agattn.workers import end_with_parent
+from agattn.memory import number_allowed
+from agattn.workers import EACH, Processes, number_of_workers, processes
 
-#: Gives a client of Dask, and the number of jobs that it should have at a time.
-Workers = Callable[[], AbstractContextManager[tuple[Any, int]]]
+#: Gives the workers of a cluster.
+Workers = Callable[[], AbstractContextManager["Cluster"]]
 #: Jobs with their numbers, and with their lines where these are kept.
 Tasks = Iterator[tuple[int, Job, Line | None]]
 #: What came of a job: its number, its line, and whether to keep that.
@@ -63,8 +57,9 @@ def study(
 
     Args:
         versions: of what does them; found out here if they are not given.
-        workers: as :func:`local_processes` and :func:`cluster` are, entered when there is a first job to do;
-            ``None`` for this process.
+        workers: of a cluster, as :func:`cluster` gives them, entered when there is a first job to do;
+            ``None`` for processes of this machine, ``limits().workers`` of them, or all processors where what
+            is left takes seconds.
         cache: where finished jobs are looked up and kept; ``None`` for nowhere.
         fresh: look nothing up.
         retry_open: do again what was undecided, or not proved.
@@ -85,8 +80,7 @@ def study(
                 cache.open()
             yield number, job, line
 
-    done = _here(tasks(), versions) if workers is None else _by_dask(tasks(), versions, workers)
-    with closing(done):
+    with closing(_done(tasks(), len(jobs), versions, workers)) as done:
         for number, line, lasting in done:
             if cache is not None and lasting:
                 cache.put({name: value for name, value in line.items() if name != "cached"})
@@ -105,145 +99,87 @@ def cached_line(cache: Cache, job: Job, versions: Versions, retry_open: bool = F
     return {**line, "cached": True}
 
 
-def _here(tasks: Tasks, versions: Versions) -> Done:
-    for number, job, line in tasks:
-        if line is None:
-            yield number, *perform(job, versions, limits().force)
-        else:
-            yield number, line, False
+def _done(tasks: Tasks, total: int, versions: Versions, workers: Workers | None) -> Done:
+    """Do jobs, by workers where that is worth it; a job whose worker is lost ends in an error.
 
+    Without a cluster jobs are done here until those that are left, if they take as long as these, take
+    seconds. So at most one long job is done alone, before the others.
+    """
+    pool: Processes | Cluster | None = None
+    going: dict[Any, tuple[int, Job, float]] = {}
+    spent, here, is_settled = 0.0, 0, False
 
-def _by_dask(tasks: Tasks, versions: Versions, workers: Workers) -> Done:
-    """Do jobs by Dask; a job whose worker is lost ends in an error."""
-    client: Any = None
-    at_once = 0
-    futures: Any = ()
-    going: dict[str, tuple[int, Job, float]] = {}
-
-    def lost(job: Job, error: Exception, seconds: float) -> tuple[Line, bool]:
-        if client.status != "running":
+    def lost(job: Job, error: Exception, started: float) -> tuple[Line, bool]:
+        if isinstance(pool, Cluster) and pool.client.status != "running":
             error = ConnectionError("the scheduler is gone")
         kind, message = type(error).__name__, f"the worker that did this job was lost: {error}"
         if kind == "KilledWorker":
             message = "the workers that did this job died, perhaps as memory ran out; use fewer"
-        return make_line(job, versions, failure(kind, message), 4, seconds), False
+        return make_line(job, versions, failure(kind, message), 4, time.perf_counter() - started), False
 
     def outcome(future: Any) -> tuple[int, Line, bool]:
-        number, job, started = going.pop(future.key)
+        number, job, started = going.pop(future)
         try:
             return number, *future.result()
         except Exception as error:  # killed workers, lost connections, failing to unpickle
-            return number, *lost(job, error, time.perf_counter() - started)
+            return number, *lost(job, error, started)
 
     with ExitStack() as stack:
         for number, job, line in tasks:
             if line is not None:
                 yield number, line, False
                 continue
-            if client is None:
-                client, at_once = stack.enter_context(workers())
-                from distributed import as_completed
-
-                futures = as_completed(loop=client.loop)
-            try:
-                future = client.submit(perform, job, versions, limits().force, pure=False)
-            except Exception as error:  # of a client that is closed
-                yield number, *lost(job, error, 0.0)
+            started, left = time.perf_counter(), total - number
+            if pool is None and workers is not None:
+                pool = stack.enter_context(workers())
+            elif pool is None and not is_settled:
+                wanted = min(left, number_of_workers(spent / max(here, 1) * left))
+                is_settled = wanted > 1
+                if is_settled and (allowed := number_allowed(wanted, EACH, "a study")) > 1:
+                    pool = stack.enter_context(processes(allowed))
+            if pool is None:
+                yield number, *perform(job, versions, limits().force)
+                spent, here = spent + time.perf_counter() - started, here + 1
                 continue
-            going[future.key] = number, job, time.perf_counter()
-            futures.add(future)
-            if len(going) == at_once:
-                yield outcome(next(futures))
-        yield from map(outcome, futures)
+            try:
+                going[pool.submit(perform, job, versions, limits().force)] = number, job, started
+            except Exception as error:  # of a client that is closed
+                yield number, *lost(job, error, started)
+            if len(going) == pool.number:
+                yield outcome(pool.next_done())
+        while pool and going:
+            yield outcome(pool.next_done())
 
 
 # Where Dask does them ---------------------------------------------------------------------------------------
 
 _CONNECT = 5.0
 _FIRST_WORKER = 15.0
-#: Files that are open for Dask: 25, and 12 for each process, where they were counted; with some to spare.
-_FILES, _FILES_EACH = 64, 16
-_IN_FLIGHT = 500  # jobs that the scheduler of a cluster holds at a time
-_SETTINGS = {
-    # A job that has taken two workers with it is given up; its neighbour on one of them is not.
-    "distributed.scheduler.allowed-failures": 1,
-    "distributed.nanny.pre-spawn-environ.OPENBLAS_NUM_THREADS": 1,
-    "distributed.nanny.pre-spawn-environ.MKL_NUM_THREADS": 1,
-    "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
-}
+
+
+class Cluster:
+    """The workers of a Dask scheduler as a pool."""
+
+    number = 500  #: of jobs that the scheduler holds at a time
+
+    def __init__(self, client: Any) -> None:
+        from distributed import as_completed
+
+        self.client, self.futures = client, as_completed(loop=client.loop)
+
+    def submit(self, do: Callable[..., Any], *arguments: Any) -> Any:
+        """Hand a call to the scheduler."""
+        future = self.client.submit(do, *arguments, pure=False)
+        self.futures.add(future)
+        return future
+
+    def next_done(self) -> Any:
+        """Wait for one of the calls."""
+        return next(self.futures)
 
 
 @contextmanager
-def local_processes(number: int) -> Iterator[tuple[Any, int]]:
-    """Processes of this machine, each with one thread, that end with this context.
-
-    Raises:
-        InputError: if Dask is missing, or this process may not open as many files as they need.
-    """
-    with needs(f"--workers {number}", "Dask", "study"):
-        import dask
-        from distributed import Client, LocalCluster, WorkerPlugin
-    _allow_files(_FILES + _FILES_EACH * number, number)
-
-    class EndAtOnce(WorkerPlugin):  # type: ignore[misc]
-        def setup(self, worker: object) -> None:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-            end_with_parent()
-
-        def teardown(self, worker: object) -> None:
-            os._exit(0)
-
-    _silence()
-    with ExitStack() as stack:
-        folder = str(stack.enter_context(work_folder()))
-        with _interrupts_held_back(), dask.config.set(_SETTINGS | {"temporary-directory": folder}):
-            started = LocalCluster(
-                n_workers=number,
-                threads_per_worker=1,
-                memory_limit=None,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                local_directory=folder,
-                env={"TMPDIR": folder},
-                silence_logs=logging.CRITICAL,
-                security=importlib.util.find_spec("cryptography") is not None,
-            )
-            client = stack.enter_context(Client(stack.enter_context(started), set_as_default=False))
-            client.register_plugin(EndAtOnce())
-        yield client, number
-
-
-def _silence() -> None:
-    """Print nothing of Dask: a connection that is lost is told by the jobs that were lost with it."""
-    for name in ("asyncio", "tornado.application", "distributed", "distributed.client"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-
-
-def _allow_files(needed: int, number: int) -> None:
-    """Let this process open so many files, as far as it may say so itself."""
-    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if resource.RLIM_INFINITY not in (allowed, most) and needed > most:
-        raise InputError(
-            f"--workers {number} needs {needed} open files, and only {most} are allowed; type ulimit -n "
-            f"{needed} before, or use fewer workers"
-        )
-    if allowed != resource.RLIM_INFINITY and needed > allowed:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, most))
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Threads and processes begun in here never see the interrupts of a terminal; this thread does later."""
-    resource_tracker.ensure_running()  # when it begins by itself it lets them through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def cluster(address: str) -> Iterator[tuple[Any, int]]:
+def cluster(address: str) -> Iterator[Cluster]:
     """The workers of a Dask scheduler; agattn itself must be installed where they run.
 
     Raises:
@@ -251,7 +187,8 @@ def cluster(address: str) -> Iterator[tuple[Any, int]]:
     """
     with needs("--scheduler", "Dask", "study"):
         from distributed import Client
-    _silence()
+    for name in ("asyncio", "tornado.application", "distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # jobs that are lost tell of lost connections
     try:
         asyncio.run(_greet(address))
         client = Client(address, timeout=_CONNECT, set_as_default=False)
@@ -267,7 +204,7 @@ def cluster(address: str) -> Iterator[tuple[Any, int]]:
             raise InputError(
                 f"the scheduler at {address} has no workers; start some with: dask worker {address}"
             ) from error
-        yield client, _IN_FLIGHT
+        yield Cluster(client)
     finally:
         client.close(timeout=_CONNECT)
 
@@ -284,11 +221,10 @@ async def _greet(address: str) -> None:
 # In Python --------------------------------------------------------------------------------------------------
 
 
-@takes("force", "progress")
+@takes("force", "workers", "progress")
 def study_grid(
     grid: str | Path,
     *,
-    workers: int = 1,
     part: str | None = None,
     keep: str | Path | None = None,
     fresh: bool = False,
@@ -303,13 +239,13 @@ def study_grid(
         grid: the path of a TOML file, or its text; ``agattn study --example`` prints one. Or the name of a
             grid that ships: ``"audit"``, every claim about small layers; ``"atlas"``, dimensions of small
             networks; ``"zoo"``, models of all kinds; ``"published"``, whole published models.
-        workers: processes on this machine; 1 means this process alone.
         part: ``"K/N"``: only every N-th job, from the K-th on.
         keep: a folder in which finished jobs are kept and looked up; nothing is kept by default.
         fresh: look nothing up, but keep what is done.
         retry_undecided: do again what was undecided, or not proved.
         timeout, memory, seed: instead of those of the grid.
         force: go beyond the limits on the number of jobs and on their size.
+        workers: processes on this machine; all processors by default, if it takes seconds.
         progress: called with each architecture when its job is done.
 
     Returns:
@@ -335,8 +271,7 @@ def study_grid(
     text = grid if isinstance(grid, str) and "\n" in grid else grid_text(Path(grid))  # a path has one line
     wanted = read_grid(text, {k: value for k, value in given.items() if value is not None})
     jobs = wanted.jobs if part is None else wanted.part(part)
-    by_dask = partial(local_processes, workers) if workers > 1 else None
     cache = None if keep is None else Cache(Path(keep))
-    lines = study(jobs, None, by_dask, cache, fresh=fresh, retry_open=retry_undecided)
+    lines = study(jobs, None, None, cache, fresh=fresh, retry_open=retry_undecided)
     done = steps(lines, len(jobs), lambda line: str(subject_of(line["architecture"])))
     return StudyLines(tuple(done))

@@ -233,17 +233,14 @@ class LimitMap:
         moving = self.queries(RingArithmetic(), parameters)
         numbers = range(1, self.network.depth + 1)
         V = [parameters[f"V_{i}"][0] for i in numbers]
+
+        def attention(n: int) -> list[Array]:
+            queries = {**parameters, **{name: both[n] for name, both in moving.items()}}
+            return [parameters[f"K_{i}"][0].T @ queries[f"Q_{i}"][0] for i in numbers]
+
+        M, L = virtual_weights(attention(0), V)
         # Of what is multiplied by ε only M_s and M_{s+1} are asked, so the other factors do not matter.
-        at, slopes = [
-            [
-                parameters[f"K_{i}"][0].T
-                @ (moving[name][n] if (name := f"Q_{i}") in moving else parameters[name])[0]
-                for i in numbers
-            ]
-            for n in (0, 1)
-        ]
-        M, L = virtual_weights(at, V)
-        slope, _ = virtual_weights(slopes, V)
+        slope, _ = virtual_weights(attention(1), V)
         return M, slope[self.first - 1], slope[self.first], L
 
     def minors(self, parameters: Mapping[str, Array], Y: Array) -> tuple[int, int]:

@@ -302,12 +302,11 @@ class Pencil:
     def as_json(self) -> dict[str, object]:
         """The obstruction as in a certificate."""
         vectors = {name: [[i, x] for i, x in enumerate(getattr(self, name), 1) if x] for name in ("v", "w")}
-        matrices = {
-            name: [
-                [i, b, x] for i, row in enumerate(getattr(self, name), 1) for b, x in enumerate(row, 1) if x
-            ]
-            for name in ("A", "B")
-        }
+
+        def entries(matrix: Sequence[Sequence[int]]) -> list[list[int]]:
+            return [[i, b, x] for i, row in enumerate(matrix, 1) for b, x in enumerate(row, 1) if x]
+
+        matrices = {"A": entries(self.A), "B": entries(self.B)}
         places = {"rows": list(self.rows), "columns": list(self.columns)}
         return {"kind": "pencil", **vectors, **matrices, **places}
 
@@ -353,9 +352,8 @@ class HeadsLimit:
 
     def __repr__(self) -> str:
         entries: dict[tuple[int, int], list[str]] = {}
-        for (c, b, i, k), x in sorted(
-            self.y.items(), key=lambda item: (item[0][:2], item[0][2] != item[0][3])
-        ):
+        ordered = sorted(self.y.items(), key=lambda item: (item[0][:2], item[0][2] != item[0][3]))
+        for (c, b, i, k), x in ordered:
             sign = ("- " if x < 0 else "+ ") if entries.get((c, b)) else "-" * (x < 0)
             factor = f"{abs(x)} " * (abs(x) != 1)
             monomial = f"u{i}^2" if i == k else f"u{i} u{k}"
@@ -418,14 +416,11 @@ def closedness(network: DeepNetwork) -> Closedness:
         )
     (d, o), [h] = network.dims, network.heads_by_layer
     a = min(network.ranks[0], d)
+    vanish = o == 1 and 2 * a + min(h, d) >= 2 * d
     for holds, theorem, reason in (
         (d == 1, "Theorem 5", "M is a linear space"),
         (h == 1, "Theorem 3.4", "φ = 0 only where A = 0 or V = 0, so M is the cone over a compact set"),
-        (
-            o == 1 and 2 * a + min(h, d) >= 2 * d,
-            "Theorem 4",
-            "M: all y_b vanish on one subspace of codimension h",
-        ),
+        (vanish, "Theorem 4", "M: all y_b vanish on one subspace of codimension h"),
         ((d, o, a, h) == (4, 1, 2, 3), "Theorem 6", "M: all y_b vanish on one line"),
         (_fills(d, o, a, h), "Theorem 5", "every matrix of quadratic forms is a sum of h heads"),
     ):

@@ -266,9 +266,8 @@ def _kernels(layer: SingleLayer, size: int) -> Iterator[FixedPoint]:
     for K in combinations(indices, size):
         flag = [kernel[j] - kernel[i] for i in K for j in indices if j not in K]
         pairs = {tuple(sorted((i, j))) for i in K for j in indices}
-        for n, (tangent, line), (other, conic, h) in product(
-            range(size), list(_attention(layer, rows, columns)), isotropic
-        ):
+        attention = list(_attention(layer, rows, columns))
+        for n, (tangent, line), (other, conic, h) in product(range(size), attention, isotropic):
             # The entries of M_A in rows of K, each of degree 2 in A.
             entries = [-kernel[i] - kernel[j] - 2 * line for i, j in pairs]
             lines = [kernel[i] for i in K]

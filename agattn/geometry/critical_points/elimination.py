@@ -183,13 +183,8 @@ class Elimination:
             """q(s) on the line x + sv."""
             form = [sum((g * y for g, y in zip(row, v, strict=True)), field.zero) for row in slopes]
             at_x = [sum((g * y for g, y in zip(row, x, strict=True)), field.zero) for row in slopes]
-            return trimmed(
-                [
-                    field.reduce(_dot(x, [g - 2 * b for g, b in zip(at_x, slope, strict=True)])),
-                    field.reduce(2 * _dot(v, [g - b for g, b in zip(at_x, slope, strict=True)])),
-                    field.reduce(_dot(v, form)),
-                ]
-            )
+            once, twice = ([g - n * b for g, b in zip(at_x, slope, strict=True)] for n in (1, 2))
+            return trimmed([field.reduce(c) for c in (_dot(x, twice), 2 * _dot(v, once), _dot(v, form))])
 
         if len(kernel) > 1:
             # A polynomial of degree two is constant iff it is so on the lines along all κ_i + κ_j.

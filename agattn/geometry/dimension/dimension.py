@@ -160,12 +160,6 @@ def by_theorem(architecture: Architecture, bounds: Bounds) -> Bound | None:
     return theorems.by_theorem(architecture)
 
 
-def by_stack(architecture: Architecture, bounds: Bounds) -> Bound | None:
-    """The lower bound of a network that is cut between its layers, by a theorem."""
-    sides = None if bounds.exact else theorems.cut(architecture)
-    return sides and sides[0]
-
-
 def by_rank(architecture: Architecture, bounds: Bounds, points: int = 1) -> Bound | None:
     """The rank of the Jacobian at random points, each modulo its own prime, or in balls.
 
@@ -228,10 +222,10 @@ def by_outputs(architecture: Architecture, bounds: Bounds) -> Bound | None:
     return None if bounds.exact else theorems.at_least(architecture)
 
 
-def by_cut(architecture: Architecture, bounds: Bounds) -> Bound | None:
-    """The dimensions of the layers, less those of the groups between them."""
+def by_cut(architecture: Architecture, bounds: Bounds, above: bool = True) -> Bound | None:
+    """The dimensions of the layers, less those of the groups between them; a lower bound by a theorem."""
     sides = None if bounds.exact else theorems.cut(architecture)
-    return sides and sides[1]
+    return sides and sides[above]
 
 
 def by_space(architecture: Architecture, bounds: Bounds) -> Bound | None:
@@ -301,7 +295,7 @@ AT_ANY_SIZE: Provers = (
     ("both", by_theorem),
     ("upper", by_products),
     ("upper", by_cut),
-    ("lower", by_stack),
+    ("lower", partial(by_cut, above=False)),
     ("lower", by_outputs),
 )
 #: These need matrices with a column for each parameter. The rank needs the best upper bound that is cheap,

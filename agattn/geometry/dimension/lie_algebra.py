@@ -299,11 +299,8 @@ def linear_symmetries(architecture: Architecture) -> LinearSymmetries:
             " architectures, such as lightning attention"
         )
     n, t = architecture.parameters, architecture.t
-    for size, limit, what in (
-        (n, MAX_PARAMETERS, "parameters"),
-        (t, MAX_TOKENS, "tokens"),
-        (architecture.degree, MAX_DEGREE, "as its degree"),
-    ):
+    sizes = (n, MAX_PARAMETERS, "parameters"), (t, MAX_TOKENS, "tokens")
+    for size, limit, what in (*sizes, (architecture.degree, MAX_DEGREE, "as its degree")):
         if size > limit:
             name = architecture.name[:80]
             refuse(f"{name} has {size} {what}; linear symmetries are found for at most {limit}")
@@ -553,9 +550,8 @@ class _Moves:
                     moves = (moves - set(group)) | {rest}
         order = list(self.shapes)
         terms: dict[str, str] = {}
-        for name, to, other, of, x in sorted(
-            moves, key=lambda m: (order.index(m[0]), m[1], order.index(m[2]), m[3])
-        ):
+        ordered = sorted(moves, key=lambda m: (order.index(m[0]), m[1], order.index(m[2]), m[3]))
+        for name, to, other, of, x in ordered:
             part, factor = self.part(name, to), "" if abs(x) == 1 else f"{abs(x)} "
             sign = ("− " if x < 0 else "+ ") if part in terms else "−" * (x < 0)
             terms[part] = f"{terms[part]} " if part in terms else ""
@@ -606,12 +602,9 @@ def leaves_unchanged(architecture: Architecture, B: Sparse) -> bool:
         B: a square matrix, with rows and columns counted over the entries of all parameters.
     """
     moving = {index for place in B for index in place}
-    return any(
-        _changes_by(
-            architecture, B, _FirstOrder(longer_than, moving if linear else set(), most), itertools.repeat(0)
-        )
-        for most, (longer_than, linear) in itertools.product(MOST_PRODUCTS, _WAYS)
-    )
+    ways = itertools.product(MOST_PRODUCTS, _WAYS)
+    arithmetics = (_FirstOrder(n, moving if linear else set(), most) for most, (n, linear) in ways)
+    return any(_changes_by(architecture, B, arithmetic, itertools.repeat(0)) for arithmetic in arithmetics)
 
 
 def changes_by_factors(function: Evaluated, B: Sparse, factors: Sequence[int | Fraction | None]) -> bool:

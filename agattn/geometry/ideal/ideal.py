@@ -16,10 +16,10 @@ S(4)⊗S(2,2)⊗S(4,4) 90 resultants of two forms of one row, on any two-dimensi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
-from itertools import islice, repeat, zip_longest
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cached_property, partial
+from itertools import chain, islice, product, zip_longest
 from math import comb
 from operator import attrgetter
 from typing import Any, Literal, overload
@@ -45,7 +45,7 @@ from agattn.geometry.ideal.equations import (
     shortened,
 )
 from agattn.geometry.ideal.generators import family_of, highest_weight_generators, name_of
-from agattn.geometry.ideal.isotypic import Shape, pair_invariants, shapes
+from agattn.geometry.ideal.isotypic import Shape, shapes
 from agattn.geometry.ideal.weight_spaces import (
     LARGEST_SPECHT_MODULE,
     Multiplicities,
@@ -75,7 +75,7 @@ from agattn.sheet.result import (
     field,
     key,
 )
-from agattn.workers import processes, processors
+from agattn.workers import number_of_workers, processes
 
 #: The longest computation in weight spaces that is begun unless forced, in seconds as they are estimated.
 LONGEST_IN_WEIGHT_SPACES = 3600
@@ -524,8 +524,8 @@ def gradient_rank(equations: Sequence[Equation], point: Point, characteristic: i
     return proved_rank(rational_matrix(rows, len(columns)))
 
 
-@takes("seed", "force")
-def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int | None = 1) -> Ideal:
+@takes("seed", "force", "workers")
+def compute_ideal(architecture: Architecture, max_degree: int) -> Ideal:
     """The ideal of M̄ up to a degree, with its modules; generators are written out when asked for.
 
     For t ≥ 2 each degree is found from Specht modules or from weight spaces, whichever is estimated to be
@@ -534,24 +534,20 @@ def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int |
     Args:
         architecture: a layer, or a network that is one; for t ≥ 2 of any size.
         max_degree: the last degree.
-        workers: the number of processes that share the modules (t ≥ 2); None for all processors where the
-            work is estimated to take seconds. None more are used than the memory allows.
         seed: of random points, on which numbers for t = 1 depend, and how fast others are found.
 
     Raises:
-        InputError: if ``max_degree`` or ``workers`` is not a positive whole number, or the architecture is no
-            layer.
+        InputError: if ``max_degree`` is not a positive whole number, or the architecture is no layer.
         TooLargeError: before starting, if the last degree is beyond the stated limits, or before a step that
             would take more memory than is allowed.
     """
     if (layer := as_layer(architecture)) is None:
         raise InputError(f"{architecture} is no layer of one lightning head")
     max_degree = positive_integer("max_degree", max_degree)
-    workers = None if workers is None else positive_integer("workers", workers)
     degree = expected_degree(layer) if layer.has_orbits and degree_is_below(layer, MOST_DIGITS) else None
     given = None if architecture is layer else architecture
     if layer.has_orbits:
-        pieces = tuple(_pieces(layer, max_degree, degree, workers))
+        pieces = tuple(_pieces(layer, max_degree, degree))
     else:
         if not limits().force:
             _check_size_one_token(layer, max_degree)
@@ -559,7 +555,7 @@ def compute_ideal(architecture: Architecture, max_degree: int, *, workers: int |
     return Ideal(layer, layer.expected_dimension, degree, pieces, given=given)
 
 
-def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int | None) -> Iterator[DegreePiece]:
+def _pieces(layer: SingleLayer, last: int, degree: int | None) -> Iterator[DegreePiece]:
     """The degrees of a layer with t ≥ 2."""
     if last > MOST_DEGREES and not limits().force:
         raise TooLargeError(
@@ -573,8 +569,7 @@ def _pieces(layer: SingleLayer, last: int, degree: int | None, workers: int | No
     if way == "modules":
         need, what = bytes_by_modules(layer, needed), f"degree {needed}: the matrices of Specht modules"
         allow(need, what)
-        if workers is None:
-            workers = processors() if seconds_by_modules(layer, needed) > _LONG else 1
+        workers = number_of_workers(seconds_by_modules(layer, needed) / _OVERESTIMATED)
         every = _by_modules(layer, needed, number_allowed(workers, need, what))
     else:
         every = modules_by_weights(layer, needed)
@@ -608,25 +603,27 @@ def _cheaper_way(layer: SingleLayer, last: int) -> Literal["modules", "weight sp
     return "weight spaces"
 
 
-#: An estimate from which on all processors are used: two seconds or more, as estimates are several times too
-#: large.
-_LONG = 15.0
+#: How many times less than estimated Specht modules may take.
+_OVERESTIMATED = 7.5
 #: Up to this degree Specht modules are small, and always faster.
 _SMALL_DEGREE = 4
 
 
 def _by_modules(layer: SingleLayer, last: int, workers: int) -> Iterator[dict[Shape, Multiplicities]]:
     """The modules of each degree, one at a time."""
-    mapping: AbstractContextManager[Callable[..., Iterable[Multiplicities]]] = nullcontext(map)
-    if workers > 1:
-        for n in range(1, last + 1):  # what all processes need, and share where they are forked
-            for nu in partitions(2 * n, min(layer.d, 2 * n)):
-                pair_invariants(nu)
-        mapping = processes(workers)
-    with mapping as run:
+    with processes(workers) if workers > 1 else nullcontext() as pool:
+        run = pool.map if pool else map
         for n in range(1, last + 1):
-            keys = [*shapes(n, layer.d_out, layer.d)]
-            yield dict(zip(keys, run(multiplicities, keys, repeat(layer.alpha)), strict=True))
+            largest_first = sorted(partitions(2 * n, layer.d), key=specht_dimension, reverse=True)
+            modules = dict(chain.from_iterable(run(partial(_with_pairs, layer), largest_first)))
+            yield {shape: modules[shape] for shape in shapes(n, layer.d_out, layer.d)}
+
+
+def _with_pairs(layer: SingleLayer, nu: Partition) -> list[tuple[Shape, Multiplicities]]:
+    """The modules with this ν, which share its pair invariants."""
+    n = sum(nu) // 2
+    chosen = product(partitions(n, layer.d_out), partitions(n, layer.d), [nu])
+    return [(shape, multiplicities(shape, layer.alpha)) for shape in chosen]
 
 
 def _pieces_one_token(layer: SingleLayer, last: int) -> Iterator[DegreePiece]:

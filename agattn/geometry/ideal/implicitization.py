@@ -36,10 +36,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations_with_replacement, islice, pairwise, product
 from math import log2, prod
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import flint
 import numpy as np
@@ -67,6 +67,7 @@ from agattn.geometry.variety.coefficient_map import CoefficientMap
 from agattn.geometry.variety.coordinates import Coordinate
 from agattn.limits import limits
 from agattn.memory import allow
+from agattn.workers import EACH, share
 
 #: Values of several multidegrees that are held at a time.
 _TOGETHER = 2_000_000
@@ -118,6 +119,102 @@ class _Degree:
     def count(self, marked: Any) -> list[int]:
         """How many monomials are marked in each multidegree."""
         return list(np.add.reduceat(marked, self.starts, dtype=np.int64).tolist()) if len(marked) else []
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """The border monomials of one multidegree, and the products of :meth:`Implicitization._products`.
+
+    The ``codes`` increase; ``held`` bytes are held beside.
+    """
+
+    degree: int
+    key: int
+    prime: int
+    held: int
+    codes: IntArray
+    candidate: Any
+    standard: Any
+    products: list[tuple[IntArray, IntArray, IntArray]]
+
+    @property
+    def missing(self) -> int:
+        """The number of equations."""
+        return int(self.candidate.sum() - self.standard.sum())
+
+    def new(self) -> tuple[int, IntArray]:
+        """The number of minimal generators, and the equations of lower degree where there are any."""
+        if self._all_are_lower():
+            return 0, self.codes[:0]
+        relations = self._lower()
+        whole = len(self.candidate) - len(relations) - int(self.standard.sum())
+        return whole if len(relations) else self.missing, relations
+
+    def _all_are_lower(self) -> bool:
+        """Whether equations of lower degree are seen to be all equations of a multidegree.
+
+        A border monomial that is no candidate is a product of a coordinate and a monomial that is not
+        standard: modulo the equations it is a combination of smaller monomials. So all equations come down to
+        equations between candidates. Random ones are taken, which are true whatever is drawn: "yes" is right.
+        """
+        codes, candidate, products, p = self.codes, self.candidate, self.products, self.prime
+        numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(lead for _, lead, _ in products)])
+        at = np.minimum(np.searchsorted(codes, numbers), len(codes) - 1)
+        inside = codes[at] == numbers
+        outside = np.flatnonzero(~inside)
+        outside = outside[np.argsort(numbers[outside], kind="stable")]
+        _, first = np.unique(numbers[outside], return_index=True)
+        others, missing = np.flatnonzero(~candidate), self.missing
+        count = missing + 4
+        if len(numbers) - len(first) - len(others) < missing:
+            return False  # too few
+        # What the monomials are equal to, the weights, and of one coordinate the combinations.
+        largest = max((combinations.size for _, _, combinations in products), default=0)
+        size = 8 * (len(others) * len(codes) + 4 * count * (len(numbers) + len(codes)) + 4 * largest)
+        allow(self.held + size, f"degree {self.degree}: combinations of {len(numbers)} products")
+        weights = np.random.default_rng(self.key).integers(0, p, (count, len(numbers)))
+        # The weights of each product that is not in the border cancel.
+        if len(first):
+            weights[:, outside[first]] -= np.add.reduceat(weights[:, outside], first, axis=1)
+        weights %= p
+        combined = np.zeros((count, len(codes)))
+        rules, place, start = np.zeros((len(others), len(codes))), np.cumsum(~candidate) - 1, 0
+        known = candidate.copy()
+        for columns, lead, combinations in products:
+            part = slice(start, start := start + len(lead))
+            values, drawn = combinations.astype(np.float64), weights[:, part].astype(np.float64)
+            combined[:, columns] += matmul(drawn, values, p)
+            within, to = inside[part], at[part][inside[part]]
+            combined[:, to] -= drawn[:, within]
+            combined = reduce(combined, p)
+            new = ~known[to]
+            rules[np.ix_(place[to[new]], columns)] = values[within][new]
+            known[to] = True
+        smaller = np.arange(len(codes)) < others[:, None]
+        if not known.all() or rules[~smaller].any():
+            return False
+        return len(pivot_columns(_rewritten(combined, rules, others, p), p)) == missing
+
+    def _lower(self) -> IntArray:
+        """A basis of the equations from lower degrees, the Koszul relations, in the columns of the border."""
+        codes, width, products = self.codes, len(self.codes), self.products
+        height = sum(len(lead) for _, lead, _ in products)
+        size = _bytes_of_relations(height, width)
+        allow(self.held + size, f"degree {self.degree}: a matrix of {height} products in {width} monomials")
+        # Each row is a normal form minus a monomial, which is in the border or else meets other rows there.
+        space, kept = RowSpace(width, self.prime), [np.zeros((0, width), dtype=np.int64)]
+        outside: dict[int, IntArray] = {}  # the first row of each monomial that is not in the border
+        for columns, lead, combinations in products:
+            rows = np.zeros((len(lead), width), dtype=np.int64)
+            rows[:, columns] = combinations
+            at = np.minimum(np.searchsorted(codes, lead), width - 1)
+            known = codes[at] == lead
+            rows[np.flatnonzero(known), at[known]] -= 1
+            for row in np.flatnonzero(~known).tolist():
+                rows[row] -= outside.setdefault(int(lead[row]), rows[row].copy())
+            kept.append(rows[rows.any(axis=1)] % self.prime)
+            space.add(kept[-1])
+        return np.concatenate(kept)[sorted(space.rows)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,19 +447,23 @@ class Implicitization:
         # The values, transposed, and their echelon form; and those of many small matrices at a time.
         most, together = int(sizes.max(initial=0)) + 4, int((sizes[open_] ** 2).sum())
         size = 8 * 5 * (most**2 + min(_TOGETHER, together))
-        self._allow(size, f"degree {degree.n}: a matrix of {most - 4} columns")
+        what = f"degree {degree.n}: a matrix of {most - 4} columns"
+        self._allow(size, what)
         begins = np.cumsum(sizes) - sizes
         if bounds is not None:
             counts = self._counted(degree, orbits, *bounds(degree.n))
             open_ &= sizes != [counts.get(key) for key in degree.groups]
-        for size in sorted(set(sizes[open_].tolist())):
-            starts, step = begins[open_ & (sizes == size)], max(1, _TOGETHER // size**2)
+        lots: list[IntArray] = []
+        for columns in sorted(set(sizes[open_].tolist())):
+            starts, step = begins[open_ & (sizes == columns)], max(1, _TOGETHER // columns**2)
             for first in range(0, len(starts), step):
-                own = starts[first : first + step, None] + np.arange(size)
-                values = self.values(rows[own], size + 4, self.prime)
-                for at, matrix in zip(places[own], values.swapaxes(1, 2), strict=True):
-                    degree.standard[at] = False
-                    degree.standard[at[pivot_columns(matrix, self.prime)]] = True
+                lots.append(places[starts[first : first + step, None] + np.arange(columns)])
+        values = (self.values(degree.rows[lot], lot.shape[1] + 4, self.prime) for lot in lots)
+        eliminate = partial(_pivots_of_each, p=self.prime)
+        for lot, pivots in zip(lots, share(eliminate, values, len(lots), size, what), strict=True):
+            degree.standard[lot] = False
+            for at, own in zip(lot, pivots, strict=True):
+                degree.standard[at[own]] = True
 
     def _counted(
         self, degree: _Degree, orbits: _Orbits, decisive: int, bounds: Mapping[int, int]
@@ -414,76 +515,6 @@ class Implicitization:
                 standard = below.rows[inside][below.standard[inside]]
                 columns = np.searchsorted(codes, -self._codes(_times(standard, k)))
                 yield columns, -self._codes(_times(monomials, k)), combinations
-
-    def _all_are_lower(self, degree: _Degree, below: _Degree, key: int) -> bool:
-        """Whether equations of lower degree are seen to be all equations of a multidegree.
-
-        A border monomial that is no candidate is a product of a coordinate and a monomial that is not
-        standard: modulo the equations it is a combination of smaller monomials. So all equations come down to
-        equations between candidates. Random ones are taken, which are true whatever is drawn: "yes" is right.
-        """
-        own, p = degree.groups[key], self.prime
-        codes, candidate = -degree.codes[own], degree.candidate[own]  # increasing codes
-        missing = int(candidate.sum() - degree.standard[own].sum())
-        products = [*self._products(degree, below, key)]
-        numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(lead for _, lead, _ in products)])
-        at = np.minimum(np.searchsorted(codes, numbers), len(codes) - 1)
-        inside = codes[at] == numbers
-        outside = np.flatnonzero(~inside)
-        outside = outside[np.argsort(numbers[outside], kind="stable")]
-        _, first = np.unique(numbers[outside], return_index=True)
-        others, count = np.flatnonzero(~candidate), missing + 4
-        if len(numbers) - len(first) - len(others) < missing:
-            return False  # too few
-        # What the monomials are equal to, the weights, and of one coordinate the combinations.
-        largest = max((combinations.size for _, _, combinations in products), default=0)
-        size = 8 * (len(others) * len(codes) + 4 * count * (len(numbers) + len(codes)) + 4 * largest)
-        self._allow(size, f"degree {degree.n}: combinations of {len(numbers)} products")
-        weights = np.random.default_rng(key).integers(0, p, (count, len(numbers)))
-        # The weights of each product that is not in the border cancel.
-        if len(first):
-            weights[:, outside[first]] -= np.add.reduceat(weights[:, outside], first, axis=1)
-        weights %= p
-        combined = np.zeros((count, len(codes)))
-        rules, place, start = np.zeros((len(others), len(codes))), np.cumsum(~candidate) - 1, 0
-        known = candidate.copy()
-        for columns, lead, combinations in products:
-            part = slice(start, start := start + len(lead))
-            values, drawn = combinations.astype(np.float64), weights[:, part].astype(np.float64)
-            combined[:, columns] += matmul(drawn, values, p)
-            within, to = inside[part], at[part][inside[part]]
-            combined[:, to] -= drawn[:, within]
-            combined = reduce(combined, p)
-            new = ~known[to]
-            rules[np.ix_(place[to[new]], columns)] = values[within][new]
-            known[to] = True
-        smaller = np.arange(len(codes)) < others[:, None]
-        if not known.all() or rules[~smaller].any():
-            return False
-        return len(pivot_columns(_rewritten(combined, rules, others, p), p)) == missing
-
-    def _lower(self, degree: _Degree, below: _Degree, key: int) -> IntArray:
-        """A basis of the equations from lower degrees, the Koszul relations, in the columns of the border."""
-        codes = -degree.codes[degree.groups[key]]  # increasing
-        width, products = len(codes), [*self._products(degree, below, key)]
-        height = sum(len(lead) for _, lead, _ in products)
-        # The rows in parts and together, their residues, and the echelon form.
-        size = 8 * width * (4 * height + width)
-        self._allow(size, f"degree {degree.n}: a matrix of {height} products in {width} monomials")
-        # Each row is a normal form minus a monomial, which is in the border or else meets other rows there.
-        space, kept = RowSpace(width, self.prime), [np.zeros((0, width), dtype=np.int64)]
-        outside: dict[int, IntArray] = {}  # the first row of each monomial that is not in the border
-        for columns, lead, combinations in products:
-            rows = np.zeros((len(lead), width), dtype=np.int64)
-            rows[:, columns] = combinations
-            at = np.minimum(np.searchsorted(codes, lead), width - 1)
-            known = codes[at] == lead
-            rows[np.flatnonzero(known), at[known]] -= 1
-            for row in np.flatnonzero(~known).tolist():
-                rows[row] -= outside.setdefault(int(lead[row]), rows[row].copy())
-            kept.append(rows[rows.any(axis=1)] % self.prime)
-            space.add(kept[-1])
-        return np.concatenate(kept)[sorted(space.rows)]
 
     def pieces(
         self, last: int, decisive: Decisive | None = None, bounds: Bounds | None = None
@@ -538,18 +569,28 @@ class Implicitization:
         self, degree: _Degree, below: _Degree, orbits: _Orbits, lower: bool
     ) -> dict[int, tuple[int, IntArray]]:
         """The number of minimal generators where there are any, and the equations of lower degree there."""
-        found = {}
         missing = dict(zip(degree.groups, degree.count(degree.candidate & ~degree.standard), strict=True))
-        for key in orbits:
-            count = missing.get(key, 0)
-            if not count or (lower and self._all_are_lower(degree, below, key)):
-                continue
-            relations = self._lower(degree, below, key) if lower else degree.rows[:0]
-            if len(relations):
-                count = int((~degree.standard[degree.groups[key]]).sum()) - len(relations)
-            if count:
-                found[key] = count, relations
-        return found
+        counts = {key: missing[key] for key in orbits if missing.get(key)}
+        if not lower:
+            return {key: (count, degree.rows[:0]) for key, count in counts.items()}
+        widths = {key: degree.groups[key].stop - degree.groups[key].start for key in counts}
+        widest = max(counts, key=lambda key: widths[key], default=None)
+        each = 0 if widest is None else self._bytes(below, widest, widths[widest])
+        borders = (self._with_products(degree, below, key) for key in counts)
+        found = share(Border.new, borders, len(counts), each, f"degree {degree.n}: relations")
+        return {key: new for key, new in zip(counts, found, strict=True) if new[0]}
+
+    def _bytes(self, below: _Degree, key: int, width: int) -> int:
+        """What the relations of one multidegree need."""
+        rests = ((key - int(own)) % (1 << 64) for own in self.keys)
+        groups = [below.groups[rest] for rest in rests if rest in below.groups]
+        return _bytes_of_relations(sum(int((~below.standard[group]).sum()) for group in groups), width)
+
+    def _with_products(self, degree: _Degree, below: _Degree, key: int) -> Border:
+        """The border of one multidegree."""
+        own, products = degree.groups[key], [*self._products(degree, below, key)]
+        of = -degree.codes[own], degree.candidate[own], degree.standard[own]
+        return Border(degree.n, key, self.prime, self._orbits_held + self._held, *of, products)
 
     def _block(
         self, degree: _Degree, orbit: Mapping[int, tuple[int, ...]], key: int, new: tuple[int, IntArray]
@@ -624,6 +665,10 @@ class Implicitization:
         monomials = [tuple(sorted(row)) for row in block.candidates.tolist()]
         return [{m: x for m, x in zip(monomials, vector, strict=True) if x} for vector in vectors]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but polynomials, which only their own process has."""
+        return {name: value for name, value in vars(self).items() if name != "_sliced"}
+
     @cached_property
     def _sliced(self) -> list[Polynomial]:
         return self.map.slice()[1]
@@ -685,6 +730,43 @@ class _Moved:
         return permuted(self.form, self.image)
 
 
+class _Products(NamedTuple):
+    """Products of generators of lower degree as rows, whose ``last`` columns are standard monomials.
+
+    Modulo the prime so many generators are ``new``.
+    """
+
+    matrix: Any
+    last: int
+    new: int
+    prime: int
+
+
+def _are_minimal(products: _Products | None) -> bool:
+    """Whether the equations of lower degree span no more over ℚ than modulo the prime.
+
+    They never span less. All of them vanish at points of the image, which are as many independent functionals
+    on the forms of this multidegree as there are standard monomials; each new generator needs one more, 0 on
+    standard monomials, which is found over ℚ and annihilates all products.
+    """
+    if products is None:
+        return False
+    matrix, last, new, p = products
+    space = RowSpace(matrix.shape[1], p)
+    space.add(matrix % p)
+    others = sorted(set(range(matrix.shape[1] - last)) - set(space.columns))
+    # A new generator without a place here is a monomial that no product has.
+    if space.rank + len(others) + last != matrix.shape[1] or len(others) > new:
+        return False
+    if not others:
+        return True
+    chosen = flint.fmpq_mat(matrix[np.ix_(space.rows, space.columns)].tolist())
+    right = flint.fmpq_mat(matrix[np.ix_(space.rows, others)].tolist())
+    numerators, scale = chosen.solve(right).numer_denom()
+    left = flint.fmpz_mat(matrix[:, space.columns].tolist()) * numerators
+    return bool(left == flint.fmpz_mat(matrix[:, others].tolist()) * scale)
+
+
 class Generators:
     """Minimal generators over ℤ of an image, degree by degree, and what they prove.
 
@@ -697,17 +779,19 @@ class Generators:
         self._forms: list[tuple[int, _Moved]] = []  # with the keys of their multidegrees
         self._tables: dict[int, dict[int, list[tuple[int, ...]]]] = {}
 
-    def add(self, n: int, block: NewEquations) -> tuple[list[Form], Evidence]:
-        """Generators of one multidegree; none if they could not be lifted."""
-        basis = self.image.lift(block)
-        vanish = self.image.vanish(basis) if basis else None
-        if vanish is False:
-            raise ArithmeticError(f"an equation of degree {n} that was found does not vanish")
-        self.complete &= vanish is True
-        for image, form in product(block.images, basis):
-            place = [image[k][0] for k in next(iter(form))]
-            self._forms.append((self._key(place), _Moved(n, form, image)))
-        return basis, Evidence.PROVED if vanish else Evidence.MODULAR
+    def add(self, piece: GradedPiece) -> Iterator[tuple[NewEquations, list[Form], Evidence]]:
+        """The generators of one degree, multidegree by multidegree; none if they could not be lifted."""
+        n, blocks = piece.degree, piece.blocks
+        bases = share(self.image.lift, blocks, len(blocks), EACH, f"degree {n}: generators over the integers")
+        for block, basis in zip(blocks, bases, strict=True):
+            vanish = self.image.vanish(basis) if basis else None
+            if vanish is False:
+                raise ArithmeticError(f"an equation of degree {n} that was found does not vanish")
+            self.complete &= vanish is True
+            for image, form in product(block.images, basis):
+                place = [image[k][0] for k in next(iter(form))]
+                self._forms.append((self._key(place), _Moved(n, form, image)))
+            yield block, basis, Evidence.PROVED if vanish else Evidence.MODULAR
 
     def proved_forms(self) -> Iterator[Form]:
         """The minimal generators, where all that were found are proved to vanish."""
@@ -715,20 +799,18 @@ class Generators:
 
     def all_proved(self, piece: GradedPiece) -> bool:
         """Whether the numbers of the last degree are proved, that of minimal generators too."""
-        return self.complete and all(self._are_minimal(piece.degree, block) for block in piece.blocks)
+        if not self.complete:
+            return False
+        blocks = [block for block in piece.blocks if len(block.lower)]
+        products = (self._products(piece.degree, block) for block in blocks)
+        what = f"degree {piece.degree}: products over the rationals"
+        return all(share(_are_minimal, products, len(blocks), 64 * MOST_ENTRIES, what))
 
     def _key(self, monomial: Sequence[int]) -> int:
         return int(sum(int(self.image.keys[k]) for k in monomial) % (1 << 64))
 
-    def _are_minimal(self, n: int, block: NewEquations) -> bool:
-        """Whether the equations of lower degree span no more over ℚ than modulo the prime.
-
-        They never span less. All of them vanish at points of the image, which are as many independent
-        functionals on the forms of this multidegree as there are standard monomials; each new generator
-        needs one more, 0 on standard monomials, which is found over ℚ and annihilates all products.
-        """
-        if not len(block.lower):
-            return True
+    def _products(self, n: int, block: NewEquations) -> _Products | None:
+        """The products of generators of lower degree in the multidegree of a block; none if too many."""
         key = self._key(block.candidates[0])
         rows = []
         for own, moved in self._forms:
@@ -741,25 +823,12 @@ class Generators:
             occurring.pop(monomial, None)
         columns = {monomial: place for place, monomial in enumerate([*occurring, *last])}
         if len(rows) * len(columns) > MOST_ENTRIES:
-            return False
+            return None
         small = all(abs(x) < 1 << 62 for row in rows for x in row.values())
         matrix = np.zeros((len(rows), len(columns)), dtype=np.int64 if small else object)
         for values, row in zip(matrix, rows, strict=True):
             values[[columns[m] for m in row]] = list(row.values())
-        p = self.image.prime
-        space = RowSpace(len(columns), p)
-        space.add(matrix % p)
-        others = sorted(set(range(len(columns) - len(last))) - set(space.columns))
-        # A new generator without a place here is a monomial that no product has.
-        if space.rank + len(others) + len(last) != len(columns) or len(others) > block.count:
-            return False
-        if not others:
-            return True
-        chosen = flint.fmpq_mat(matrix[np.ix_(space.rows, space.columns)].tolist())
-        right = flint.fmpq_mat(matrix[np.ix_(space.rows, others)].tolist())
-        numerators, scale = chosen.solve(right).numer_denom()
-        left = flint.fmpz_mat(matrix[:, space.columns].tolist()) * numerators
-        return bool(left == flint.fmpz_mat(matrix[:, others].tolist()) * scale)
+        return _Products(matrix, len(last), block.count, self.image.prime)
 
     def _monomials(self, n: int) -> dict[int, list[tuple[int, ...]]]:
         """All monomials of one degree by multidegree."""
@@ -831,3 +900,13 @@ def _rewritten(rows: Residues, rules: Residues, places: IntArray, p: int) -> Res
         less = (-factors % p).astype(np.float64)
         rows[:, :end] = less_product(rows[:, :end], less, rules[block, :end], p)
     return np.delete(rows, places, axis=1)
+
+
+def _bytes_of_relations(height: int, width: int) -> int:
+    """The rows in parts and together, their residues, and the echelon form."""
+    return 8 * width * (4 * height + width)
+
+
+def _pivots_of_each(values: IntArray, p: int) -> list[IntArray]:
+    """The pivots of transposed matrices."""
+    return [pivot_columns(matrix, p) for matrix in values.swapaxes(1, 2)]

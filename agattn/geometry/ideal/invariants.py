@@ -270,10 +270,8 @@ def last_degree(layer: SingleLayer, max_degree: int) -> int:
     return 8 if layer.d < 4 else max_degree
 
 
-@takes("seed", "force")
-def invariants(
-    layer: SingleLayer, max_degree: int = 4, *, coefficients: Any = None, workers: int = 1
-) -> FamilyComparison:
+@takes("seed", "force", "workers")
+def invariants(layer: SingleLayer, max_degree: int = 4, *, coefficients: Any = None) -> FamilyComparison:
     """How much of the ideal of a layer each named family of equations spans.
 
     For d' = 1 these are the families named in the literature, and for t ≥ 2 also the families that one
@@ -283,7 +281,7 @@ def invariants(
         layer: one layer, with d' = 1 if t = 1; at t = 1 and d = 3 all is known up to degree 8.
         max_degree: the last degree of the equations that the invariants are compared with.
         coefficients: N exact compact coefficients y: each family then tells whether it vanishes at y.
-        workers, seed: of the ideal, as for :func:`agattn.ideal`.
+        seed: of the ideal, as for :func:`agattn.ideal`.
 
     Raises:
         InputError: for a network, for t = 1 if d' is not 1, or if the coefficients are not exact or not N.
@@ -304,7 +302,7 @@ def invariants(
       modules to degree 4 in no family: none
     """
     one = one_layer(layer, "named invariants", "its equations are ag.ideal(network)")
-    ideal = compute_ideal(one, max_degree, workers=workers)
+    ideal = compute_ideal(one, max_degree)
     return compare(ideal, last_degree(one, ideal.max_degree), coefficients)
 
 

@@ -299,8 +299,7 @@ def _groups(
 ) -> Iterator[MultidegreeEquations]:
     """The minimal generators of one degree that can be lifted."""
     labels = image.map.labels
-    for block in piece.blocks:
-        basis, evidence = generators.add(piece.degree, block)
+    for block, basis, evidence in generators.add(piece):
         if not basis:
             continue
         equations = tuple(

@@ -76,7 +76,7 @@ class MapArrays:
     def __init__(self, source: CoefficientMap) -> None:
         self.architecture = source.architecture
         self.random = np.random.default_rng(limits().seed)
-        self._ring, self._parameters = source.ring, len(source.ring)
+        self._variables, self._parameters = source.ring.variables, len(source.ring)
         every = [Terms(exponents.astype(np.int64), numbers) for exponents, numbers in source.terms]
         present = [f for f in every if f.coefficients]
         self._set_terms(present)
@@ -132,7 +132,7 @@ class MapArrays:
         rows, p = every[np.unique(_hashed(every), return_index=True)[1]], self.prime
         while True:
             chosen = rows[pivot_columns(rows.T % p, p)]
-            basis = kernel_basis(flint.fmpq_mat(flint.fmpz_mat(*chosen.shape, chosen.ravel().tolist())))
+            basis = kernel_basis(flint.fmpq_mat(_integers(chosen)))
             if not basis:
                 return np.zeros((self._parameters, 0), dtype=np.int64)
             whole = saturate(flint.fmpz_mat(flint.fmpq_mat(basis).numer_denom()[0])).lll()
@@ -148,11 +148,11 @@ class MapArrays:
         """
         ones = np.ones((len(self), 1), dtype=np.int64)
         full = np.concatenate([self.exponents[self.starts[:-1]] @ self.weights, ones], axis=1)
-        columns = echelon(flint.fmpq_mat(flint.fmpz_mat(*full.shape, full.ravel().tolist())))[1]
+        columns = echelon(flint.fmpq_mat(_integers(full)))[1]
         rows = [column for column in columns if column < len(self.weights.T)]
         if not rows:
             return ones, not columns
-        short = saturate(flint.fmpz_mat(full.T[rows].tolist())).lll().tolist()
+        short = saturate(_integers(full.T[rows])).lll().tolist()
         degrees = np.array([[int(x) for x in row] for row in short], dtype=np.int64).T
         degrees *= np.where(degrees.sum(axis=0) >= 0, 1, -1)
         return np.concatenate([degrees, ones], axis=1), len(rows) == len(columns)
@@ -183,9 +183,9 @@ class MapArrays:
             fix({v: 1})
         kept = [v for v in range(self._parameters) if v not in fixed]
         zero = [v for v, x in fixed.items() if not x]
-        ring = PolynomialRing([self._ring.variables[v] for v in kept])
+        ring = PolynomialRing([self._variables[v] for v in kept])
         keys = list(map(tuple, self.exponents[:, kept].tolist()))
-        stay = (~self.exponents[:, zero].any(axis=1)).tolist()
+        stay = (self.exponents[:, zero].sum(axis=1) == 0).tolist()
         sliced = []
         for start, stop in pairwise(self.starts.tolist()):
             terms: dict[tuple[int, ...], Any] = {}
@@ -323,11 +323,11 @@ class MapArrays:
         of_size: dict[int, list[list[IntArray]]] = {}
         for name, shape in self.architecture.shapes.items():
             for axis, size in enumerate(shape):
-                orders = [np.arange(self._parameters) for _ in range(size - 1)]
-                for i, order in enumerate(orders):
+                along = [np.arange(self._parameters) for _ in range(size - 1)]
+                for i, order in enumerate(along):
                     order[numbers[name].take([i, i + 1], axis)] = numbers[name].take([i + 1, i], axis)
-                if orders:
-                    of_size.setdefault(size, []).append(orders)
+                if along:
+                    of_size.setdefault(size, []).append(along)
         single = {size: np.array(axes) for size, axes in of_size.items()}
         # For choices of as many axes the last axis of each, and the exchanges along them.
         chosen = {size: (tuple(range(len(orders))), orders) for size, orders in single.items()}
@@ -411,9 +411,12 @@ def pivots_and_rest(matrix: Any, p: int) -> tuple[IntArray, ...]:
 
 
 def _small_echelon(matrix: Any, p: int) -> tuple[flint.nmod_mat, list[int]]:
-    # FLINT takes integers faster than residues.
-    entries = matrix.astype(np.int64, copy=False).ravel().tolist()
-    return echelon(flint.nmod_mat(flint.fmpz_mat(*matrix.shape, entries), p))
+    return echelon(flint.nmod_mat(_integers(matrix), p))  # FLINT takes integers faster than residues
+
+
+def _integers(matrix: Any) -> flint.fmpz_mat:
+    m, n = matrix.shape
+    return flint.fmpz_mat(m, n, matrix.astype(np.int64, copy=False).ravel().tolist())
 
 
 def products_of_rows(places: IntArray, values: IntArray, p: int) -> IntArray:

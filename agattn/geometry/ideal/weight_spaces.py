@@ -319,8 +319,8 @@ def modules_of_image(
     generators = Generators(image.ideal)
     for piece in image.ideal.pieces(last):
         log.info(f"degree {piece.degree}: {piece.minimal_generators} new equations")
-        for block in piece.blocks:
-            generators.add(piece.degree, block)
+        for _ in generators.add(piece):
+            pass
         evidence = Evidence.PROVED if generators.all_proved(piece) else Evidence.MODULAR
         yield piece.degree, image.modules(piece), evidence
 

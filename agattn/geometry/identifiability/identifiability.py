@@ -879,10 +879,8 @@ class GeneralStudy:
             p = prime_with_roots(symmetry.root, generator)
             theta = random_residues(generator, (self.n,), p)
             arithmetic, arrays = ModularArithmetic(p), as_parameters(self.architecture, theta)
-            before, *others = (
-                np.asarray(f.evaluate(arithmetic, given, None)).ravel() % p
-                for given in (arrays, *(g(arrays, p) for g in symmetry.generators))
-            )
+            points = (arrays, *(g(arrays, p) for g in symmetry.generators))
+            before, *others = (np.asarray(f.evaluate(arithmetic, at, None)).ravel() % p for at in points)
             kinds = {_change(before, after, symmetry, by, p) for after in others} - {None}
             if kinds:
                 changed.append((kinds.pop(), symmetry))

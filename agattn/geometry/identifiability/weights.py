@@ -1048,11 +1048,8 @@ def fiber_length(layer: SingleLayer, A: Matrix, V: Matrix) -> int | None:
     # Do the terms V̇_c·Ȧ_b, modulo the image of dφ, give all quadratic forms on the kernel?
     matrix = differential(A, V)
     directions = [np.array(vector, dtype=object).reshape(-1, layer.d) for vector in kernel]
-    bilinear = [
-        coefficients(layer, one[: layer.d], other[layer.d :])
-        + coefficients(layer, other[: layer.d], one[layer.d :])
-        for one, other in combinations_with_replacement(directions, 2)
-    ]
+    d, pairs = layer.d, combinations_with_replacement(directions, 2)
+    bilinear = [coefficients(layer, u[:d], v[d:]) + coefficients(layer, v[:d], u[d:]) for u, v in pairs]
     cokernel = rational_matrix(kernel_basis(matrix.transpose()), matrix.nrows())
     second = rational_matrix(np.array(bilinear), matrix.nrows()) * cokernel.transpose()
     return 1 + e if proved_rank(second) == len(bilinear) else None

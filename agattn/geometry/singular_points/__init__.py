@@ -3,6 +3,6 @@
 - ``singularities``: the question, and what is known at each kind of points;
 - ``kinds``: special weights of any architecture, and weights with the same function;
 - ``arguments``: the cascade, for all architectures, and what is special to some;
-- ``tangents``: tangent vectors of the closure at one function;
-- ``virtual_points``: the theorems about wide networks, and exact ranks to hold against them.
+- ``tangents``: tangent vectors of the closure at one function; of wide networks the theorems, and exact ranks
+  to hold against them.
 """

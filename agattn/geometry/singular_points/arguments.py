@@ -29,7 +29,7 @@ something returns what it says. The arguments for all architectures:
 connections sees the weights only through the virtual weights (M, L). From these follow preimages
 (:mod:`~agattn.geometry.singular_points.kinds`), directions in which no function changes, and where φ = 0; and
 the theorems of the page on deep singularities are about (M, L)
-(:mod:`~agattn.geometry.singular_points.virtual_points`). So little is searched for at random. A network with
+(:mod:`~agattn.geometry.singular_points.tangents`). So little is searched for at random. A network with
 several heads or with skip connections has no virtual weights, and the general arguments alone.
 
 >>> from agattn.geometry.singular_points.singularities import singularities
@@ -93,8 +93,7 @@ from agattn.geometry.identifiability.families import (
 from agattn.geometry.identifiability.network_fibers import pairing
 from agattn.geometry.identifiability.virtual_weights import partial_products, vanishes, virtual
 from agattn.geometry.singular_points.kinds import Kind
-from agattn.geometry.singular_points.tangents import Tangents
-from agattn.geometry.singular_points.virtual_points import is_wide, settled
+from agattn.geometry.singular_points.tangents import Tangents, is_wide, settled
 from agattn.geometry.variety.coefficient_map import CoefficientMap, coefficient_map
 from agattn.limits import log
 
@@ -750,7 +749,7 @@ def by_theorem(at: ExactWeights, is_critical: bool) -> Decision | None:
         is_critical: whether some weights with this function, which move (M, L) in all directions, are proved
             to be. Where all (M, L) are virtual weights, d_0 ≥ 3 and t ≥ 2, M̄ is singular there (Theorem 3);
             used if a_i ≥ d_{i−1}, so that there are such weights. All else is in
-            :func:`~agattn.geometry.singular_points.virtual_points.settled`.
+            :func:`~agattn.geometry.singular_points.tangents.settled`.
 
     >>> from agattn.geometry.singular_points.kinds import network_kinds
     >>> network = DeepNetwork((3, 3, 2), (3, 3), t=2)

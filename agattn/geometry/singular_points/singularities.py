@@ -52,13 +52,11 @@ from agattn.sheet.result import Count, Key, Meta, Named, Result, Written, key
 
 def _matrices(preimages: Sequence[dict[str, Array]]) -> list[dict[str, list[list[str]]]]:
     """Weights as matrices by name, one below the other where there are several; numbers as text."""
-    return [
-        {
-            name: [list(map(str, row)) for row in array.reshape(-1, (1, *array.shape)[-1])]
-            for name, array in weights.items()
-        }
-        for weights in preimages
-    ]
+
+    def rows(array: Array) -> list[list[str]]:
+        return [list(map(str, row)) for row in array.reshape(-1, (1, *array.shape)[-1])]
+
+    return [{name: rows(array) for name, array in weights.items()} for weights in preimages]
 
 
 class PointFacts(Result):

@@ -14,7 +14,7 @@ from agattn.experiments.studies.grid import grid_text, read_grid
 from agattn.experiments.studies.study import study
 from agattn.geometry.closedness.question import LimitSet
 from agattn.geometry.dimension.formulas import reduced_widths, symmetric_layers
-from agattn.geometry.singular_points.virtual_points import VirtualPoint
+from agattn.geometry.singular_points.tangents import VirtualPoint
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs" / "experiments"

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import textwrap
 import threading
-import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command_line import timeless, validate
+from command_line import eventually, timeless, validate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,10 +37,12 @@ from agattn.experiments.studies.jobs import (
     versions_for,
     written,
 )
-from agattn.experiments.studies.study import cluster, local_processes, study
+from agattn.experiments.studies.study import cluster, study
 from agattn.geometry.dimension.dimension import dimension
+from agattn.limits import limited
 from agattn.verification.strata_table import strata_table
 from agattn.verification.verify import verify
+from agattn.workers import processes
 
 diskcache = pytest.importorskip("diskcache")
 NATIVE = versions_for("native")
@@ -287,19 +288,17 @@ def test_a_database_that_others_hold_for_ever_is_no_damage(tmp_path, monkeypatch
 
 @given(st.permutations(range(5)))
 def test_lines_come_in_the_order_of_the_jobs(order):
-    def shuffled(tasks, versions):
+    def shuffled(tasks, *_):
         tasks = list(tasks)
         for n in order:
             number, a_job, _ = tasks[n]
-            yield number, *jobs_module.perform(a_job, versions)
+            yield number, *jobs_module.perform(a_job, NATIVE)
 
     finished = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agattn.experiments.studies.study._here", shuffled)
-        lines = study(
-            [job(1, d_out) for d_out in range(1, 6)],
-            finished=lambda line: finished.append(line["architecture"]["d_out"] - 1),
-        )
+        patch.setattr("agattn.experiments.studies.study._done", shuffled)
+        jobs = [job(1, d_out) for d_out in range(1, 6)]
+        lines = study(jobs, finished=lambda line: finished.append(line["architecture"]["d_out"] - 1))
         assert [line["architecture"]["d_out"] for line in lines] == [1, 2, 3, 4, 5]
     assert finished == list(order)
 
@@ -364,19 +363,44 @@ def test_a_cluster_that_cannot_be_reached_reaches_the_caller():
 # Worker processes
 
 
-def two():
-    if os.environ.get("CI") is None:
-        pytest.importorskip("distributed")
-    return local_processes(2)
+def by_two(jobs, **more):
+    """The lines of a study in two processes."""
+    with limited(workers=2):
+        return list(study(jobs, **more))
 
 
-@pytest.mark.slow
 def test_any_number_of_workers_gives_the_same_bytes():
     jobs = [job(d, d_out, claims=()) for d in (1, 2) for d_out in (1, 2)] + [Job(NETWORK, "verify")]
-    assert texts(study(jobs, workers=two)) == texts(study(jobs))
+    assert texts(by_two(jobs)) == texts(study(jobs))
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("long", "processors", "started"), [(0, 3, [3]), (0, 9, [4]), (1e9, 3, []), (0, 1, [])]
+)
+def test_all_processors_do_what_is_left_where_that_takes_long(monkeypatch, long, processors, started):
+    """The first of five jobs is done here, to see how long they take; no workers are idle."""
+    numbers = []
+
+    def counted(number):
+        numbers.append(number)
+        return processes(number)
+
+    monkeypatch.setattr("agattn.experiments.studies.study.processes", counted)
+    monkeypatch.setattr("agattn.workers.processors", lambda: processors)
+    monkeypatch.setattr("agattn.workers.LONG", long)
+    jobs = [job(1, d_out) for d_out in range(1, 6)]
+    assert texts(study(jobs)) == texts(map(line_of, jobs)) and numbers == started
+
+
+def test_no_more_workers_begin_than_the_memory_allows(monkeypatch):
+    monkeypatch.setattr("agattn.memory.available", lambda: 300 * 2**20)
+    monkeypatch.setattr("agattn.experiments.studies.study.processes", None)
+    told = []
+    with limited(workers=4, progress=told.append):
+        list(study([job(1), job(2), job(3)]))
+    assert told == ["a study: 3 workers need up to 768 MiB of memory, and 300 MiB are free; 1 is used"]
+
+
 def test_a_worker_that_dies_takes_only_its_job_with_it(fakes, tmp_path):
     """Macaulay2 kills the worker, who started its supervisor, if asked about M(2,1,2)."""
     fakes.write_python("M2", textwrap.dedent("""
@@ -390,7 +414,7 @@ def test_a_worker_that_dies_takes_only_its_job_with_it(fakes, tmp_path):
         Job(SingleLayer(2, 1, a), "verify", ("agattn.degree",), engine="macaulay2", timeout=30)
         for a in (1, 2, 3)
     ]
-    lines = list(study(jobs, workers=two, cache=Cache(tmp_path / "cache")))
+    lines = by_two(jobs, cache=Cache(tmp_path / "cache"))
     assert [line["architecture"]["a"] for line in lines] == [1, 2, 3]
     assert lines[1]["error"]["type"] == "KilledWorker" and lines[1]["status"] == 4
     assert "died, perhaps as memory ran out" in lines[1]["error"]["message"]
@@ -406,21 +430,18 @@ def is_running(pid):
         return False
 
 
-@pytest.mark.slow
 def test_leaving_stops_workers_and_engines(fakes, tmp_path):
     fakes.write("M2", f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; exec sleep 60")
     slow = job(engine="macaulay2")
-    with two() as (client, at_once):
-        assert at_once == 2
-        worker = client.submit(os.getpid).result(60)
-        future = client.submit(jobs_module.perform, slow, versions_for("macaulay2"))
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "pid").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+    with processes(2) as pool:
+        pool.submit(os.getpid)
+        worker = pool.next_done().result()
+        future = pool.submit(jobs_module.perform, slow, versions_for("macaulay2"))
+        assert eventually((tmp_path / "pid").exists)
         engine = int((tmp_path / "pid").read_text())
         assert is_running(engine) and is_running(worker)
-    assert not is_running(engine) and not is_running(worker) and future.status != "finished"
+    assert not is_running(worker) and not future.done()
+    assert eventually(lambda: not is_running(engine))
 
 
 # A cluster
@@ -487,9 +508,8 @@ def test_a_lost_worker_is_an_error_of_its_job(dask_address, monkeypatch):
 
 def test_no_dask(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    for workers in (lambda: cluster("tcp://127.0.0.1:8786"), lambda: local_processes(2)):
-        with pytest.raises(InputError, match=r"needs Dask; install it with: pip install 'agattn\[study\]'"):
-            list(study([job()], workers=workers))
+    with pytest.raises(InputError, match=r"needs Dask; install it with: pip install 'agattn\[study\]'"):
+        list(study([job()], workers=lambda: cluster("tcp://127.0.0.1:8786")))
 
 
 # Lines

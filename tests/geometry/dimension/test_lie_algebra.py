@@ -249,7 +249,7 @@ def test_failures(monkeypatch):
     with pytest.raises(DisagreementError, match="declares the symmetry scaling, which changes the function"):
         linear_symmetries(wrong)
     monkeypatch.setattr(lie_algebra, "MAX_UNKNOWNS", 20)
-    with pytest.raises(TooLargeError, match=r"systems of up to \d+ unknowns; the limit is 20\. force=True"):
+    with pytest.raises(TooLargeError, match=r"systems of up to \d+ unknowns; the limit is 20\. Use force"):
         linear_symmetries(DeepNetwork((3, 3, 2), (3, 3)))
 
 

@@ -192,14 +192,14 @@ def test_all_processors_work_where_that_is_worth_it_and_the_memory_allows_it(
         return processes(number)
 
     monkeypatch.setattr("agattn.geometry.ideal.ideal.processes", counted)
-    monkeypatch.setattr("agattn.geometry.ideal.ideal.processors", lambda: 3)
-    monkeypatch.setattr("agattn.geometry.ideal.ideal._LONG", long)
+    monkeypatch.setattr("agattn.workers.processors", lambda: 3)
+    monkeypatch.setattr("agattn.workers.LONG", long)
     monkeypatch.setattr("agattn.geometry.ideal.ideal.bytes_by_modules", lambda layer, last: 30 * 2**20)
     layer = SingleLayer(2, 1)
     with limited(native=memory, progress=steps.append):
-        found = compute_ideal(layer, 3, workers=None)
+        found = compute_ideal(layer, 3)
     assert started == expected and found == compute_ideal(layer, 3)
-    assert any("2 processes are used" in step for step in steps) is (memory is not None)
+    assert any("2 are used" in step for step in steps) is (memory is not None)
 
 
 ALL_GENERATORS = [

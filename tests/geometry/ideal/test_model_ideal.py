@@ -16,15 +16,17 @@ import agattn as ag
 from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
-from agattn.geometry.ideal import implicitization, weight_spaces
+from agattn.geometry.ideal import implicitization, multigrading, weight_spaces
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.ideal import compute_ideal
-from agattn.geometry.ideal.implicitization import Implicitization
+from agattn.geometry.ideal.implicitization import Border, Implicitization
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
-from agattn.geometry.ideal.multigrading import MapArrays
+from agattn.geometry.ideal.multigrading import MapArrays, pivot_columns, pivots_and_rest
 from agattn.geometry.ideal.weight_spaces import modules_by_weights
 from agattn.geometry.variety.coefficient_map import coefficient_map
 from agattn.geometry.variety.coordinates import coefficients
+from agattn.limits import limited
+from agattn.workers import processes
 
 
 def segre(*sizes):
@@ -339,18 +341,17 @@ def test_random_relations_say_what_all_relations_say(monkeypatch, replaced):
     """Whether all equations come from lower degrees, however many monomials are replaced at a time."""
     monkeypatch.setattr(implicitization, "_REPLACED", replaced)
     said, outside = Counter(), Counter()
-    shortly = Implicitization._all_are_lower
+    shortly = Border._all_are_lower
 
-    def both(image, degree, below, key):
-        own, products = degree.groups[key], image._products(degree, below, key)
-        found = shortly(image, degree, below, key)
-        assert found is (len(image._lower(degree, below, key)) == int((~degree.standard[own]).sum()))
-        inside = set((-degree.codes[own]).tolist())
-        outside[found] += any(number not in inside for _, lead, _ in products for number in lead.tolist())
+    def both(border):
+        found = shortly(border)
+        assert found is (len(border._lower()) == int((~border.standard).sum()))
+        inside, numbers = set(border.codes.tolist()), [lead for _, lead, _ in border.products]
+        outside[found] += any(number not in inside for lead in numbers for number in lead.tolist())
         said[found] += 1
         return found
 
-    monkeypatch.setattr(Implicitization, "_all_are_lower", both)
+    monkeypatch.setattr(Border, "_all_are_lower", both)
     *_, quartics = modules_by_weights(ag.SingleLayer(3, 2, 2), 4)
     assert sum(numbers.minimal_generators for numbers in quartics.values()) > 0
     assert min(said.values()) > 1 and min(outside[True], outside[False]) > 0, (said, outside)
@@ -449,3 +450,54 @@ def test_values_modulo_a_prime_that_divides_a_denominator_are_none():
     for function in (f.values, lambda theta, p: f.jacobian(theta[:, 0], p)):
         with pytest.raises(ZeroDivisionError, match="101 divides a denominator"):
             function(theta, 101)
+
+
+@given(st.lists(st.lists(st.integers(0, 6), min_size=5, max_size=5), max_size=6))
+def test_pivots_of_small_and_of_large_matrices(rows):
+    """By FLINT and by blocks; the other columns are the combinations of the pivots that are told."""
+    matrix, found = np.array(rows, dtype=np.int64).reshape(-1, 5), []
+    for small in (20_000, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(multigrading, "_SMALL", small)
+            pivots, rest, combinations = pivots_and_rest(matrix, 7)
+            assert pivot_columns(matrix, 7).tolist() == pivots.tolist()
+        assert ((matrix[:, pivots] @ combinations.T - matrix[:, rest]) % 7 == 0).all()
+        found.append((pivots.tolist(), rest.tolist(), combinations.tolist()))
+    assert found[0] == found[1]
+
+
+def test_exchanges_along_few_axes_come_first_and_end_at_the_limit(monkeypatch):
+    f = MapArrays(coefficient_map(ag.PolynomialMap(lambda A, b: A @ b, {"A": (2, 3), "b": 3})))
+    rows = np.concatenate(list(f._exchanges())).tolist()
+    assert rows == [
+        [3, 4, 5, 0, 1, 2, 6, 7, 8],
+        [1, 0, 2, 4, 3, 5, 6, 7, 8], [0, 2, 1, 3, 5, 4, 6, 7, 8],
+        [0, 1, 2, 3, 4, 5, 7, 6, 8], [0, 1, 2, 3, 4, 5, 6, 8, 7],
+        [1, 0, 2, 4, 3, 5, 7, 6, 8], [0, 2, 1, 3, 5, 4, 6, 8, 7],
+    ]  # fmt: skip
+    monkeypatch.setattr(multigrading, "_MOST_EXCHANGES", 4)
+    assert np.concatenate(list(f._exchanges())).tolist() == rows[:3]
+
+
+def ideals():
+    """An ideal by multidegrees, with equations of several degrees; and modules by weight spaces."""
+    line = ag.Network([ag.Perceptron([2, 2], degree=2)] * 2, dim=2)
+    modules = str([*modules_by_weights(ag.SingleLayer(3, 2, 1), 4)])
+    return [compute_model_ideal(coefficient_map(line), 3).as_json(), modules]
+
+
+def test_processes_give_the_same_equations(monkeypatch):
+    started = []
+
+    def counted(number):
+        started.append(number)
+        return processes(number)
+
+    monkeypatch.setattr("agattn.workers.processes", counted)
+    alone = ideals()
+    assert not started
+    monkeypatch.setattr("agattn.workers.LONG", 0)
+    with limited(workers=2):
+        assert ideals() == alone and set(started) == {2}
+    with limited(workers=1):
+        assert ideals() == alone

@@ -13,7 +13,7 @@ from agattn.errors import TooLargeError
 from agattn.evidence import Evidence
 from agattn.geometry.ideal import weight_spaces
 from agattn.geometry.ideal.ideal import _by_modules, compute_ideal
-from agattn.geometry.ideal.implicitization import Implicitization
+from agattn.geometry.ideal.implicitization import Border, Implicitization
 from agattn.geometry.ideal.isotypic import component, shapes
 from agattn.geometry.ideal.model_ideal import compute_model_ideal
 from agattn.geometry.ideal.weight_spaces import (
@@ -77,13 +77,13 @@ def test_a_module_that_is_not_the_same_over_the_rationals_is_noticed(monkeypatch
 
 def test_one_weight_decides_where_there_are_no_minimal_generators(monkeypatch):
     solved = []
-    all_are_lower = Implicitization._all_are_lower
+    all_are_lower = Border._all_are_lower
 
-    def counted(image, degree, below, key):
-        solved.append(degree.n)
-        return all_are_lower(image, degree, below, key)
+    def counted(border):
+        solved.append(border.degree)
+        return all_are_lower(border)
 
-    monkeypatch.setattr(Implicitization, "_all_are_lower", counted)
+    monkeypatch.setattr(Border, "_all_are_lower", counted)
     *_, quintics = modules_by_weights(SingleLayer(3, 1, 3), 5)
     assert not any(numbers.minimal_generators for numbers in quintics.values())
     # In degree 5 the evenly spread weight, and modules below their bound such as S(5)⊗S(4,1)⊗S(8,1,1).

@@ -12,7 +12,7 @@ from agattn import DeepNetwork, SingleLayer
 from agattn.algebra.arithmetic import RingArithmetic
 from agattn.evidence import Evidence
 from agattn.geometry.identifiability.families import ExactWeights
-from agattn.geometry.singular_points import virtual_points
+from agattn.geometry.singular_points import tangents as room
 from agattn.geometry.singular_points.arguments import by_theorem
 from agattn.geometry.singular_points.kinds import kinds
 from agattn.geometry.singular_points.singularities import closure_of, facts, singularities
@@ -340,4 +340,4 @@ def test_points_at_one_token_by_the_factors_of_their_forms(first, last, found):
             matrix[place] = x
         M.append(matrix)
     point = SimpleNamespace(M=M, L=np.array([[1, 0, 0]], dtype=object))
-    assert virtual_points._at_one_token(point) == found
+    assert room._at_one_token(point) == found
