@@ -20,7 +20,7 @@ from agattn.engines.catalogue import MACAULAY2, SINGULAR
 from agattn.engines.emit import emit
 from agattn.engines.locate import Installation, locate
 from agattn.engines.process import run_program
-from agattn.engines.reading import read
+from agattn.engines.transcript import read
 from agattn.errors import EngineError
 from agattn.geometry.variety.coordinates import coordinate_ring
 from agattn.systems.catalogue import build
