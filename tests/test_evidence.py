@@ -1,3 +1,4 @@
+import textwrap
 from contextlib import nullcontext
 from itertools import permutations
 
@@ -74,3 +75,49 @@ def test_the_schema_allows_what_a_verdict_may_say(status, evidence, holds):
     told = (status is not Status.INAPPLICABLE or not holds) and (not in_part or status is Status.CONFIRMED)
     with nullcontext() if allowed and told else pytest.raises(InputError):
         check("verify", found)
+
+
+@pytest.mark.parametrize(
+    ("computed", "short"),
+    [
+        ({"dim": 4, "strata": [1, 2], "of": {"a": 1}, "degree": 3}, "dim: 4, degree: 3"),
+        ([], "0 strata"), ([1], "1"), ([1, 2, 3, 4, 5, 6], "1 2 3 4 5 6"), ([1] * 7, "7 strata"),
+        (None, ""), (5, "5"),
+    ],
+)  # fmt: skip
+def test_what_was_computed_in_a_few_words(computed, short):
+    assert verdict(computed=computed).short == short
+    assert verdict(computed=computed, shown="so").short == "so"
+
+
+def test_what_a_claim_says_in_brief():
+    said = {"computed": {"dim": 4}, "meaning": "the dimension", "brief": "{} of {dim}"}
+    assert verdict(**said).in_brief == "dim: 4 of 4"
+    assert verdict(**said, details={"scope": "t = 2"}).in_brief == "dim: 4 of 4 (in part)"
+    for without in ({"brief": ""}, {"computed": None, "brief": "it is {}"}):
+        assert verdict(**said | without).in_brief == "the dimension"
+    long = "word by wo " * 20
+    for label, width in (("x", 57), ("x" * 28, 30), ("x" * 40, 30)):  # 58 with the label; at least 30
+        undecided = verdict(claim=f"agattn.{label}", status=Status.UNDECIDED, witness=long)
+        assert undecided.in_brief == textwrap.shorten(long, width, placeholder=" …")
+
+
+def test_where_a_refuted_claim_fails():
+    def exception(*points, witness=""):
+        return verdict(status=Status.REFUTED, witness=witness, fails_at=points).exception
+
+    assert [exception(*range(1, n + 1)) for n in (1, 2, 3, 4)] == [
+        "but not at 1", "but not at 1, 2", "but not at 1, 2, 3", "but not at 1, 2, …, 4",
+    ]  # fmt: skip
+    for letters in range(1, 4):
+        long = letters * "x" + " ab" * 50
+        assert exception(witness=long) == textwrap.shorten(long, 100, placeholder=" …")
+    assert verdict(fails_at=(1,)).exception == ""
+
+
+def test_a_verdict_is_read_back_with_its_evidence_and_its_details():
+    whole = verdict(details={"scope": "t = 2", "more": [1]})
+    again = Verdict.from_json(whole.as_json())
+    assert again.evidence is Evidence.PROVED and again.as_json() == whole.as_json()
+    assert (again.details, again.scope) == ({"more": [1]}, "t = 2")
+    assert Verdict.from_json(verdict(status=Status.UNDECIDED, evidence=None).as_json()).evidence is None
