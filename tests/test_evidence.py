@@ -121,3 +121,28 @@ def test_a_verdict_is_read_back_with_its_evidence_and_its_details():
     assert again.evidence is Evidence.PROVED and again.as_json() == whole.as_json()
     assert (again.details, again.scope) == ({"more": [1]}, "t = 2")
     assert Verdict.from_json(verdict(status=Status.UNDECIDED, evidence=None).as_json()).evidence is None
+
+
+@pytest.mark.parametrize(
+    ("status", "computed", "terse"),
+    [
+        (Status.CONFIRMED, "boundary = critical", True),
+        (Status.CONFIRMED, "dim 3", False),
+        (Status.CONFIRMED, "at (0,0,0)", False),
+        (Status.CONFIRMED, None, False),
+        (Status.REFUTED, "boundary = critical", False),
+        (Status.REFUTED, "dim 3", False),
+    ],
+)
+def test_words_that_say_little_alone(status, computed, terse):
+    assert verdict(status=status, computed=computed).is_terse is terse
+
+
+def test_a_verdict_in_a_line_and_in_json():
+    inapplicable = verdict(status=Status.INAPPLICABLE, details={"assumes": ["d > 1"], "more": [1]})
+    assert inapplicable.summary() == "corollary-3.3: inapplicable (proved). dim M = 5"
+    written = inapplicable.as_json()
+    assert (written["seconds"], written["assumes"], written["more"]) == (0.123, ["d > 1"], [1])
+    check("verify", document(written | {"hypotheses_hold": False}))
+    with pytest.raises(InputError):
+        check("verify", document(written | {"assumes": []}))
