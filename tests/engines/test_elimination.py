@@ -21,8 +21,9 @@ from agattn.evidence import Evidence
 from agattn.geometry.ideal.equations import Equation
 from agattn.geometry.ideal.generation import Generated
 from agattn.geometry.ideal.ideal import compute_ideal
+from agattn.geometry.ideal.invariants import compare
 from agattn.geometry.strata.closures import compute_stratum_ideal
-from agattn.geometry.strata.strata import Stratum
+from agattn.geometry.strata.strata import Stratum, strata
 from agattn.limits import limited
 from agattn.systems.catalogue import build
 from agattn.systems.consistency import degree_of_closure, hilbert_bounds
@@ -485,8 +486,10 @@ def test_the_element_vanishes_where_both_ranks_are_at_most_one_and_not_on_the_cl
 def test_gradients_outside_rank_one_decide_whether_the_theorem_applies(singular, monkeypatch):
     layer = SingleLayer(2, 3)
     assert elimination._smooth_outside_rank_one(layer)
-    monkeypatch.setattr(elimination, "gradient_rank", lambda *_: 8)  # the codimension is 9
-    assert not elimination._smooth_outside_rank_one(layer)
+    monkeypatch.setattr(elimination, "representative_point", lambda _, stratum: stratum)
+    for short in strata(layer):  # the codimension is 9
+        monkeypatch.setattr(elimination, "gradient_rank", lambda _, at, p, short=short: 9 - (at == short))
+        assert elimination._smooth_outside_rank_one(layer) is (max(short.r_v, short.r_a) <= 1)
     monkeypatch.setattr(elimination, "_ask", None)
     assert elimination._is_regular(compute_ideal(layer, 4), singular) is None
 
@@ -501,6 +504,38 @@ def test_wrong_values_modulo_the_prime_prove_nothing(singular, monkeypatch):
     told[4] -= 1
     told[0] = 0
     assert elimination._is_regular(ideal, singular) is False
+
+
+def test_what_stays_open_for_fewer_outputs_is_asked_for_all(singular, monkeypatch):
+    asked, open_ = [], Completeness(None, None, 9, 6, None, 32003)
+    monkeypatch.setattr(elimination, "_missing_piece", lambda *_: None)
+    whole = check_generators
+
+    def ask(ideal, *_):
+        asked.append(ideal.layer.d_out)
+        raise EngineTimeoutError("late")
+
+    def of_fewer(ideal, *given, **named):
+        return open_ if ideal.layer.d_out == 3 else whole(ideal, *given, **named)
+
+    monkeypatch.setattr(elimination, "_ask", ask)
+    monkeypatch.setattr(elimination, "check_generators", of_fewer)
+    whole(compute_ideal(SingleLayer(2, 4, 1), 2), singular)
+    assert asked and set(asked) == {4}
+
+
+@pytest.mark.parametrize(
+    ("layer", "keys"),
+    [
+        (SingleLayer(2, 1), {"invariants", "named_families"}),
+        (SingleLayer(3, 1, t=1), {"invariants", "lie_flattening"}),
+    ],
+)
+def test_an_ideal_says_what_it_was_asked(layer, keys):
+    ideal = compute_ideal(layer, 3)
+    every = {"invariants", "named_families", "lie_flattening", "complete"}
+    assert every & elimination.examined(ideal, compare(ideal, 3), None).as_json().keys() == keys
+    assert every & elimination.examined(ideal, None, None).as_json().keys() == set()
 
 
 @pytest.mark.parametrize(

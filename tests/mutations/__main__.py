@@ -69,7 +69,10 @@ ELSEWHERE = {
         "tests/engines/test_declaration.py",
     ],
     "agattn/engines/transcript.py": ["tests/systems/test_consistency.py"],
-    "agattn/engines/elimination.py": ["tests/systems/test_consistency.py"],
+    "agattn/engines/elimination.py": [
+        "tests/systems/test_consistency.py",
+        "tests/cli/test_layer_commands.py",
+    ],
 }
 MANY = 4  #: files of tests; those of a file that more of them name are the tests of its room
 LEFT_OUT = (".git", ".venv", "__pycache__", "_build", "_gallery", ".*_cache", ".hypothesis")
