@@ -11,6 +11,7 @@ from transcripts import asking, sealed
 
 from agattn.algebra.polynomial import PolynomialRing
 from agattn.architectures import DeepNetwork, SingleLayer
+from agattn.documents import check
 from agattn.engines import elimination
 from agattn.engines.catalogue import engine_named
 from agattn.engines.elimination import Completeness, check_generators, eliminate
@@ -577,3 +578,19 @@ def test_the_theorem_on_segre_products_has_the_right_degrees():
     for d in (2, 3, 4):
         generators = compute_ideal(SingleLayer(d, 1, 1), 6).generators_by_degree
         assert max(generators) == min(3, d)
+
+
+def test_an_engine_is_compared_with_every_value_that_is_known(singular, monkeypatch):
+    known = []
+
+    def late(problem, *_, **__):
+        known.append(problem.data["hilbert_function"])
+        raise EngineTimeoutError("late")
+
+    monkeypatch.setattr(elimination, "run", late)
+    ideal = compute_ideal(SingleLayer(2, 2, 1), 2)
+    complete = check_generators(ideal, singular)
+    assert known == [tuple(map(ideal.hilbert_function, range(3)))]
+    document = elimination.examined(ideal, None, complete).as_json()
+    document["complete"]["more"] = 1  # of a later version
+    check("ideal", document)

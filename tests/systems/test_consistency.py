@@ -12,7 +12,7 @@ from questions import AFFINE, CUBIC, LAYER, LINEAR, OPEN, OTHER, QUESTIONS, TWO
 from transcripts import asking, sealed
 
 from agattn import SingleLayer
-from agattn.algebra.polynomial import PolynomialRing
+from agattn.algebra.polynomial import PolynomialRing, Variable
 from agattn.engines import elimination
 from agattn.engines.run import run
 from agattn.engines.transcript import read
@@ -181,6 +181,8 @@ def test_the_two_components_pass_and_a_changed_digit_does_not(characteristic):
             check_answer(answer(layer, characteristic, wrong, V))
     with pytest.raises(TranscriptError, match="is not homogeneous"):
         check_answer(answer(layer, characteristic, (A[0] + 1, *A[1:]), V))
+    with pytest.raises(TranscriptError, match="of the 5 generators 1 follows from the others"):
+        check_answer(answer(layer, characteristic, (*A, A[0] + A[1]), V))
 
 
 def test_a_product_of_two_numbers_is_zero_where_a_factor_is():
@@ -459,3 +461,20 @@ def test_facts_of_values_hold_modulo_a_prime_from_above():
         problem = build("hilbert-function", LAYER, characteristic, max_degree=3)
         found = {name: fact[:2] for name, fact in consistency.facts_of_values(problem, bounds)}
         assert found == {"values": (3, 3), "value@1": (low[0], 6), "value@2": (low[1], 21)}
+
+
+@pytest.mark.parametrize("characteristic", [0, 2**31 - 1])
+def test_generators_that_follow_from_others_are_refused(characteristic):
+    ring = PolynomialRing([Variable("x"), Variable("y")], characteristic)
+    x, y = ring.gens
+    for independent in ((x, y**2), (x**2 + y, y), (x + 1, x * y), (x * y + x, x), (x**2, x * y, y**2)):
+        check_generators(independent)
+    for n, dependent in (
+        (1, (x, x * y)), (1, (x + 1, 2 * x + 2)), (2, (x, y, x + y, x - y)),
+        (1, (x**2 + y, y, x**2)), (1, (x**2 + y**2, x * y, x * (x**2 + y**2))),
+    ):  # fmt: skip
+        with pytest.raises(TranscriptError, match=f"{n} follow"):
+            check_generators(dependent)
+    check_generators((x**2 + y, x), degrees=(1, 2))  # y has degree 2, and x² + y is homogeneous
+    with pytest.raises(TranscriptError, match="1 follows"):
+        check_generators((x**2 + y, x * (x**2 + y)), degrees=(1, 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -122,3 +123,42 @@ def test_what_is_said_of_the_twisted_cubic_and_of_its_cousin_that_is_not_closed(
     assert "M is closed (proved), over ℝ and over ℂ: φ is homogeneous of degree 3 in s" in found.closedness
     half = singularities(ag.PolynomialMap(lambda s: [s[0] ** 2, s[0] * s[1]], {"s": 2}))
     assert half.closed is None and half.closedness.endswith("Whether M is all of M̄ is not known.")
+
+
+@pytest.mark.parametrize(
+    ("network", "closed", "words"),
+    [
+        (ag.DeepNetwork((3, 1), (1,), t=3, heads=4), None, "Whether M is closed is open."),
+        (ag.DeepNetwork((2, 1), (1,), t=3, heads=2), True, "M is closed (proved). M: all y_b vanish"),
+        (ag.DeepNetwork((2, 2), (1,), t=3, heads=2), False, "M is not closed (proved)."),
+        (ag.DeepNetwork((3, 1, 2), (2, 2), t=3), True, "M is closed (proved)."),
+        (ag.DeepNetwork((2, 2, 2), (2, 2), t=3, heads=2), None, "Whether M is closed is not known."),
+        (ag.DeepNetwork((2, 2, 1), (2, 2), t=3), False, "of dimension 7."),
+    ],
+    ids=str,
+)
+def test_closedness_in_a_word_and_in_a_sentence(network, closed, words):
+    found = question.is_closed_set(network)
+    assert found.closed is closed and words in found.sentence
+    assert bool(found.limits) is (closed is False)
+
+
+def test_a_range_of_dimensions_of_limits_is_said(monkeypatch):
+    monkeypatch.setattr(question, "limit_set", lambda _: SimpleNamespace(dimension=7, upper_bound=8, first=1))
+    found = question.is_closed_set(ag.DeepNetwork((2, 2, 1), (2, 2), t=3))
+    assert found.sentence.endswith(
+        "where M_1 tends to rank 1 and M_2 to a skew matrix, have limits that no "
+        "weights reach, of dimension 7 to 8."
+    )
+
+
+def test_parameters_are_named_by_their_arrays():
+    source = coefficient_map(ag.PolynomialMap(lambda A, b: A @ b, {"A": (2, 2), "b": 2}))
+    blocks = {
+        (0, 1, 2, 3): "A",
+        (4, 5): "b",
+        (0, 4, 5): "(b, a_(1,1))",
+        (0, 1): "(a_(1,1), a_(1,2))",
+        (0,): "a_(1,1)",
+    }
+    assert {block: question._block(source, block) for block in blocks} == blocks
