@@ -128,6 +128,17 @@ def _sparse(path: Path, arrays: Mapping[str, Any]) -> Any:
     for name, array in arrays.items():
         if name not in ("format", "_is_array", "data") and array.dtype.kind not in "iu":
             raise InputError(f"has {name} of type {array.dtype}; indices must be a list of whole numbers")
+    starts, count = arrays.get("indptr", np.zeros(1, dtype=int)), np.size(arrays.get("indices", ()))
+    # scipy reads beyond its arrays where these places are wrong.
+    if (
+        starts.ndim != 1
+        or starts[:1].any()
+        or (starts[1:] < starts[:-1]).any()
+        or (starts[-1:] > count).any()
+    ):
+        raise InputError(
+            "has an indptr that is no list of places among the indices, from 0 and in their order"
+        )
     matrix = load_npz(path)
     if len(matrix.shape) != 2 or max(matrix.shape) > MAX_ENTRIES:
         raise InputError(f"has the shape {matrix.shape}; a matrix has at most {MAX_ENTRIES} rows and columns")

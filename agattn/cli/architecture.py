@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -210,14 +211,21 @@ def is_description(word: str) -> bool:
     >>> [is_description(word) for word in ("model.toml", "maps.py:cubic", "config.json", "w.npz", "3,2")]
     [True, True, True, False, False]
     """
-    return _is_model(word) or word.lower().endswith(".json") or Path(word).is_dir()
+    return _is_model(word) or word.lower().endswith(".json") or (_there(word) and Path(word).is_dir())
+
+
+def _there(word: str) -> bool:
+    """Whether there is a file or folder of this name; a word that is too long for a name is none."""
+    with suppress(OSError):
+        return Path(word).exists()
+    return False
 
 
 def _files_among(words: tuple[str, ...]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """The files with weights among words, and the words of an architecture."""
     context, files, others = click.get_current_context(), [], []
     for word in words:
-        sizes = _SIZES.fullmatch(word) and not Path(word).exists()
+        sizes = _SIZES.fullmatch(word) and not _there(word)
         if sizes or _is_model(word) or (word.lower().endswith(".json") and _has_model_type(Path(word))):
             others.append(word)
         else:

@@ -53,6 +53,17 @@ def test_every_sparse_format_of_scipy_is_read(tmp_path: Path, kind: str) -> None
         assert (found.rank, found.shape, found.evidence) == (3, (4, 4), Evidence.PROVED)
 
 
+@pytest.mark.parametrize(
+    "places", [[0, 2**34 + 1, 0], [0, 2, 1], [1, 1, 2], [-1, 0, 2], [0, 1, 3], [[0, 1, 2]]]
+)
+def test_places_of_a_sparse_matrix_that_scipy_would_follow_out_of_its_arrays(tmp_path, places) -> None:
+    pytest.importorskip("scipy.sparse")
+    good = {"format": np.array("csr"), "shape": np.array([2, 2]), "data": np.ones(2), "indices": np.arange(2)}
+    np.savez(tmp_path / "a.npz", **good, indptr=np.array(places))
+    with pytest.raises(InputError, match="indptr that is no list of places among the indices"):
+        load_matrix(tmp_path / "a.npz")
+
+
 def test_sparse_matrices_name_the_extra_with_scipy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("format", "shape", "data", "row", "col")
     np.savez(tmp_path / "a.npz", **dict.fromkeys(names, np.arange(2)))

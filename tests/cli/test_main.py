@@ -103,3 +103,12 @@ def test_the_help_of_a_command_is_one_screen_in_sections(name, monkeypatch):
     options = {*re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", "\n".join(lines))}
     own = [one for one in cli.get_command(None, name).params if one.param_type_name == "option"]
     assert all(not {*one.opts}.isdisjoint(options) for one in own if not one.hidden)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"), [("1" + "0" * 300, "is no layer"), ("a" * 300, "is no architecture")]
+)
+def test_a_word_that_is_too_long_for_a_file_is_none(word, message):
+    for more in ("", "--normalization softmax"):
+        ended = call(f"dimension {more}", word)
+        assert ended.status == 2 and message in " ".join(ended.err.split())

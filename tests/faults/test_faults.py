@@ -44,6 +44,7 @@ FOUND = {
     "weights, arrays in .npz": b"\0"
     + parsers._saved(npy=np.eye(2)).replace(b"(2, 2), }" + b" " * 9, b"(2, 4294967295), }"),
     "weights, .safetensors": parsers._safetensors(6, ["_1.a" * 10_000]),
+    "matrices, arrays in .npz": b"\3" + parsers._saved(npy=np.array([0, 2**34 + 1, 0, 0])),
     "`agattn identify`": b'{"y": [1, 0, 1, 0, "1/%b", 0]}' % (b"9" * 3990),
 }
 
