@@ -1,5 +1,6 @@
 """The check of each task alone, without the facts: which answers it lets pass, all around the right ones."""
 
+from contextlib import nullcontext
 from fractions import Fraction
 from itertools import product
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from agattn.geometry.critical_points.loss import loss
 from agattn.geometry.ideal.ideal import compute_ideal
 from agattn.geometry.identifiability.virtual_weights import FiberDimension
 from agattn.geometry.sections.slices import Slice
+from agattn.geometry.strata.strata import Stratum, open_stratum
 from agattn.systems import critical_tasks, ideal_tasks, model_tasks, network_tasks
 from agattn.systems.catalogue import build
 from agattn.systems.network_tasks import weights_ring
@@ -33,9 +35,10 @@ def refusal(problem, integers, polynomials=()):
     return ""
 
 
-def those_that_pass(problem, names, *ranges):
+def those_that_pass(problem, names, *ranges, more=()):
     """Of all tuples of integers in some ranges those with which an answer passes."""
-    return {found for found in product(*ranges) if not refusal(problem, dict(zip(names, found, strict=True)))}
+    answers = {found: {**dict(more), **dict(zip(names, found, strict=True))} for found in product(*ranges)}
+    return {found for found, integers in answers.items() if not refusal(problem, integers)}
 
 
 def ring_of(problem, characteristic=0):
@@ -313,6 +316,9 @@ def test_the_degree_of_a_fiber_is_at_most_that_of_bezout():
     problem = build("fiber", LINEAR)
     found = those_that_pass(problem, ("dimension", "degree"), range(5), range(-1, 18))
     assert found == {(dim, degree) for dim in range(5) for degree in range(1, 2 ** (4 - dim) + 1)}
+    # Degrees 1, 3, 1 in two parameters: the largest two.
+    cubic = build("fiber", PolynomialMap(lambda s: [s[0], s[1] ** 3, s[1]], {"s": 2}))
+    assert those_that_pass(cubic, ("degree",), range(5), more={"dimension": 0}) == {(1,), (2,), (3,)}
 
 
 @pytest.mark.parametrize(
@@ -356,6 +362,16 @@ def test_critical_points_of_a_model(model, p, dims):
     }
 
 
+def test_the_parity_of_critical_points_is_that_of_their_stratum():
+    """Of M(3,1,1) it is odd on the cone of lower rank, and not known on the smooth part."""
+    layer = SingleLayer(3, 1, 1)
+    problem = build("critical-points", layer)
+    for stratum, numbers in ((Stratum(1, 1, 1), [False, True]), (open_stratum(layer), [True, True])):
+        for number, passes in zip((12, 13), numbers, strict=True):
+            with nullcontext() if passes else pytest.raises(TranscriptError, match="an odd number is proved"):
+                critical_tasks._check_number(problem, stratum, 0, number, None, None)
+
+
 # Networks ---------------------------------------------------------------------------------------------------
 
 
@@ -365,6 +381,7 @@ def test_critical_points_of_a_model(model, p, dims):
         ((2, 2), (2,), (1,), ""),
         ((2, 2), (3, 2), (0, 1), ""),
         ((2, 2), (2,), (0,), "no component consists of rescalings of dimension 2"),
+        ((2, 2), (2, 3), (0, 0), "no component consists of rescalings of dimension 2"),
         ((2, 2), (3, 2), (1, 0), "components of dimension 3 consist of rescalings, which are one set of"),
         ((2, 2), (3, 2), (1, 1), "components of dimension 3, 2 consist of rescalings"),
         ((2, 2), (2, 2), (1, 1), "components of dimension 2, 2 consist of rescalings"),

@@ -478,3 +478,9 @@ def test_generators_that_follow_from_others_are_refused(characteristic):
     check_generators((x**2 + y, x), degrees=(1, 2))  # y has degree 2, and x² + y is homogeneous
     with pytest.raises(TranscriptError, match="1 follows"):
         check_generators((x**2 + y, x * (x**2 + y)), degrees=(1, 2))
+
+
+def test_generators_over_a_small_field_are_compared_there():
+    x, y, z = PolynomialRing(["x", "y", "z"], 7).gens
+    with pytest.raises(TranscriptError, match="1 follows"):
+        check_generators((x + 2 * y, y + 3 * z, x + z))  # the first and five times the second
