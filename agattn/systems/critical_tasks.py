@@ -293,6 +293,9 @@ def _equations_data(layer: SingleLayer, loss: Loss | None = None) -> dict[str, A
         raise InputError("d is 1: the neuromanifold is a linear space, without equations")
     equations = _equations(layer)
     independent = _independent(layer, equations)
+    if loss is not None and not loss.drawn:
+        # Critical points of special data may be where gradients are dependent: not those of combinations.
+        independent = tuple(_combination(equations, seed) for seed in range(len(independent)))
     multipliers = tuple(Variable("l", (i + 1,)) for i in range(len(independent)))
     return _loss_data(layer, loss, layer.expected_dimension) | {
         "coordinates": coordinate_ring(layer).variables,

@@ -5,6 +5,7 @@ from math import inf
 from pathlib import Path
 from types import SimpleNamespace
 
+import flint
 import pytest
 from questions import AFFINE, CUBIC
 from transcripts import asking, sealed
@@ -594,3 +595,7 @@ def test_an_engine_is_compared_with_every_value_that_is_known(singular, monkeypa
     document = elimination.examined(ideal, None, complete).as_json()
     document["complete"]["more"] = 1  # of a later version
     check("ideal", document)
+
+
+def test_regular_elements_are_asked_for_modulo_a_prime():
+    assert flint.fmpz(elimination.MODULUS).is_prime()

@@ -311,6 +311,15 @@ def test_equations_of_a_model_have_no_more_independent_gradients_than_its_codime
     assert words == "the rank of the gradients is 3; it must be from 0 to 2"
 
 
+def test_generators_that_are_not_homogeneous_need_not_be_linear():
+    """Of the curve (s, s, s + s²) a linear equation and a quadric, or their sum and the quadric."""
+    problem = build("implicit-ideal", PolynomialMap(lambda s: [s[0], s[0], s[0] + s[0] ** 2], {"s": 1}))
+    x, y, z = ring_of(problem, 0).gens
+    quadric = z - x - x**2
+    for generators in ((x - y, quadric), (x - y + quadric, quadric)):
+        assert not refusal(problem, {}, {"generators": generators})
+
+
 def test_the_degree_of_a_fiber_is_at_most_that_of_bezout():
     """Four quadrics in four parameters."""
     problem = build("fiber", LINEAR)
@@ -407,10 +416,12 @@ def test_components_over_virtual_weights(monkeypatch, bounds, dims, rescalings, 
         assert words in said and bool(said) is bool(words)
 
 
+@pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("characteristic", [0, P])
-def test_over_the_function_0_nothing_is_said_of_rescalings(characteristic):
+def test_over_the_function_0_nothing_is_said_of_rescalings(layers, characteristic, monkeypatch):
     """With weights of one number M = 0 is drawn, so that two lines lie over it."""
-    problem = build("virtual-fiber", DeepNetwork((1, 1), (1,), t=2), characteristic)
+    monkeypatch.setattr(network_tasks, "local_fiber", lambda *_, **__: FiberDimension(1, 1))
+    problem = build("virtual-fiber", DeepNetwork((1,) * (layers + 1), (1,) * layers, t=2), characteristic)
     integers = {"dimension": 1, "components": 2, "component-dimension@1": 1, "component-dimension@2": 1}
     for flags in product((0, 1), repeat=2):
         assert not refusal(problem, integers | {f"rescaling@{n}": flag for n, flag in enumerate(flags, 1)})

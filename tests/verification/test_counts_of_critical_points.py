@@ -159,6 +159,16 @@ def test_what_no_general_loss_has_is_refused(singular, monkeypatch, sizes, old, 
     assert told == [True, True]
 
 
+def test_equations_see_special_points_where_chosen_gradients_are_dependent(singular):
+    """One of the 23 points has rk A = 1; on charts of the weights, without a change of basis, are 23, too."""
+    target = [1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1]
+    for method in ("weights", "equations"):
+        found = critical_points(
+            SingleLayer(2, 2), "bombieri-weyl", target=target, method=method, engine="singular", smooth=True
+        )
+        assert (found.regular, found.dimension) == (23, 0)
+
+
 def test_a_given_target_may_be_special(singular, monkeypatch):
     """The distance to 0, which a definite form is, has no critical points but 0 itself, or a cone of them."""
     monkeypatch.setenv("AGATTN_SINGULAR", str(singular.path))
