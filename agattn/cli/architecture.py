@@ -280,7 +280,7 @@ def _no_architecture(words: tuple[str, ...], path: str) -> str:
     text = " ".join(words)
     if re.fullmatch(r"\W*(\w{1,5} ?= ?)?\d+([ ,;:x×*/()-]+(\w{1,5} ?= ?)?\d+)+\W*", text):
         return f"sizes are separate words: type {path} {' '.join(re.findall(r'[0-9]+', text))}"
-    word = next(word for word in words if not word.replace(",", "").isdecimal())
+    word = next(word for word in words if not all(map(str.isdecimal, word.split(","))))
     if word.lower().endswith(_WEIGHTS):
         how = "sizes, as in 3 2 2, or a file that describes one"
         return f"{word} holds weights, and {path} takes an architecture: {how}"
