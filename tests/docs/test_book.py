@@ -12,7 +12,7 @@ from tests import house
 DOCS = Path(__file__).parents[2] / "docs"
 #: The most words of an answer, and of all pages but the reference, as `wc -w` counts them. The book may only
 #: get smaller; 70,000 is the aim, and more than half of it are proofs.
-ANSWER, BOOK = 800, 101_100
+ANSWER, BOOK = 800, 100_100
 THEOREMS = [
     line.split(": ", 1)
     for line in (Path(__file__).parent / "theorems.txt").read_text(encoding="utf-8").splitlines()
