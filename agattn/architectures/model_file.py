@@ -220,7 +220,8 @@ def read_program(path: Path, name: str) -> Architecture:
         )
     with _raising(path):
         refuse_constant(model)
-    return model
+    result: Architecture = model
+    return result
 
 
 def _arguments(function: Any) -> list[str]:

@@ -247,7 +247,8 @@ class LayerComparison:
     def _rows(self, block: FoldedBlock, part: str, n: int, basis: Basis | None = None) -> Array:
         at = slice(n, n + 1)
         rows = block.fold(part, block.stored[part][at])
-        return self._with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
+        result: Array = self._with_bias(block, part, rows if basis is None else basis.turn(rows), at)[0]
+        return result
 
     def _with_bias(self, block: FoldedBlock, part: str, rows: Array, at: slice | Array) -> Array:
         """Rows with their bias as a last column; without one, 0 stands there if the other model has one."""

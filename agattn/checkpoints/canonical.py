@@ -105,7 +105,8 @@ def turned(K: Array, Q: Array, p: int, near: float, what: str) -> tuple[Array, A
 def _phase(k: Array) -> Array:
     """The complex number of modulus 1 for each row that makes its largest entry real and positive."""
     largest = np.take_along_axis(k, abs(k).argmax(axis=-1)[:, None], -1)[:, 0]
-    return np.exp(-1j * np.angle(largest))
+    result: Array = np.exp(-1j * np.angle(largest))
+    return result
 
 
 def ratio(x: Array, y: Array) -> Array:
@@ -265,7 +266,8 @@ def _sizes(block: Arrays, part: str) -> Array:
     """The norms of the rows of a matrix with its bias."""
     squares = np.einsum("ij,ij->i", block[part], block[part], dtype=float)
     bias = np.asarray(block.get(f"{part}.bias", np.zeros(len(squares))), float)
-    return np.sqrt(squares + bias**2)
+    result: Array = np.sqrt(squares + bias**2)
+    return result
 
 
 def read_through(

@@ -681,7 +681,8 @@ def _triangle(M: Array) -> Array:
 def _root(C: Array) -> Array:
     """A matrix F with FᵀF = C."""
     values, vectors = np.linalg.eigh(C)
-    return np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+    result: Array = np.sqrt(np.maximum(values, 0))[:, None] * vectors.T
+    return result
 
 
 def _turn(rows: Array, first: Array) -> Array:

@@ -117,7 +117,8 @@ def norms(x: Array, axis: int = -1) -> Array:
     if np.iscomplexobj(x):
         return np.hypot(norms(x.real, axis), norms(x.imag, axis))
     x = np.moveaxis(x, axis, -1)
-    return np.sqrt(np.einsum("...i,...i->...", x, x, dtype=np.float64))
+    result: Array = np.sqrt(np.einsum("...i,...i->...", x, x, dtype=np.float64))
+    return result
 
 
 def norm_of(arrays: Arrays, name: str, facts: Facts) -> Norm:

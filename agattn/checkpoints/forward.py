@@ -35,7 +35,8 @@ ROWS = 512
 def _gelu(x: Array) -> Array:
     from scipy.special import erf
 
-    return x * (1 + erf(x / sqrt(2))) / 2
+    result: Array = x * (1 + erf(x / sqrt(2))) / 2
+    return result
 
 
 #: What a perceptron does to a number. Hyperbolic tangents never overflow, as x/(1 + exp(−x)) does.

@@ -497,4 +497,5 @@ def _inverse_root(x: Array) -> Array:
     """((‖x‖²·1 + xxᵀ)/2)^{−1/2}, of the Gram matrix of xyᵀ for a unit vector y."""
     size = max(float(np.linalg.norm(x)), _TINY)
     x = x / size
-    return (np.eye(len(x)) + (0.5**0.5 - 1) * np.multiply.outer(x, x)) * (2**0.5 / size)
+    result: Array = (np.eye(len(x)) + (0.5**0.5 - 1) * np.multiply.outer(x, x)) * (2**0.5 / size)
+    return result

@@ -59,7 +59,8 @@ class Basis:
         if axis in (-1, rows.ndim - 1):
             turned: Array = rows.astype(self.matrix.dtype) @ self.matrix.T
             return turned.astype(np.float64)
-        return (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
+        result: Array = (self.matrix @ rows.astype(self.matrix.dtype)).astype(np.float64)
+        return result
 
     def back(self, z: Array) -> Array:
         """Rᵀz, for vectors z as columns."""
@@ -132,7 +133,8 @@ def _rotation(gram: Array, products: Array, error: float) -> Array:
         else:
             return R
     U, _, V = np.linalg.svd(products)
-    return U @ V
+    result: Array = U @ V
+    return result
 
 
 def product(left: Array, right: Array) -> Array:
@@ -202,7 +204,8 @@ def head_numbers(block: FoldedBlock, z: Array) -> HeadNumbers:
 
     def rows(part: str, n: int) -> Array:
         piece = slice(n, n + 1)
-        return with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
+        result: Array = with_bias(block, part, block.fold(part, stored[part][piece]), piece)[0]
+        return result
 
     def of_group(g: int) -> tuple[Array, ...]:
         K, P = rows("K", g), block.fold("P", stored["P"][g : g + 1])[0]

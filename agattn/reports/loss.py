@@ -59,7 +59,8 @@ class LossFigure(SurfaceFigure):
         layer = SingleLayer(2, 1)
         if self.loss.layer.ambient_dimension != layer.ambient_dimension:
             raise InputError(f"the loss is for {self.loss.layer.name}; the surface is in a slice of M(2,1,2)")
-        return self.loss.value(standard_slice(layer).images())
+        result: Polynomial = self.loss.value(standard_slice(layer).images())
+        return result
 
     @cached_property
     def points(self) -> list[SurfacePoint]:

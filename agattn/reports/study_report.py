@@ -73,7 +73,8 @@ class Entry:
     @property
     def result(self) -> dict[str, Any]:
         """What came out; nothing where there was an error."""
-        return self.line.get("result", {})
+        result: dict[str, Any] = self.line.get("result", {})
+        return result
 
     @property
     def claims(self) -> dict[str, dict[str, Any]]:

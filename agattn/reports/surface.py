@@ -234,7 +234,8 @@ def _solids(points: Array, size: float, symbol: str = "circle") -> Array:
         "square": 0.8 * signs,
     }[symbol]
     solid = corners[ConvexHull(corners).simplices].reshape(-1, 3)
-    return (points[:, None] + size * solid).reshape(-1, 3, 3)
+    result: Array = (points[:, None] + size * solid).reshape(-1, 3, 3)
+    return result
 
 
 def _mesh(triangles: Array, colour: str, **settings: Any) -> dict[str, Any]:
@@ -293,7 +294,8 @@ def evaluator(f: Polynomial) -> Callable[[Array], Array]:
     coefficients = np.array([float(c) for c in f.terms.values()])
 
     def evaluate(points: Array) -> Array:
-        return np.prod(points[:, None, :] ** exponents, axis=2) @ coefficients
+        result: Array = np.prod(points[:, None, :] ** exponents, axis=2) @ coefficients
+        return result
 
     return evaluate
 
@@ -330,7 +332,8 @@ def implicit_triangles(f: Callable[[Array], Array], radius: float, cells: int = 
         return np.zeros((0, 3, 3))
     spacing = (2 * radius / cells,) * 3
     vertices, faces, _, _ = marching_cubes(values, 0, spacing=spacing, allow_degenerate=False)
-    return vertices[faces].astype(float) - radius
+    result: Array = vertices[faces].astype(float) - radius
+    return result
 
 
 def _grid(radius: float, number: int) -> Array:
@@ -353,4 +356,5 @@ def points_on_curve(polynomials: Sequence[Polynomial], radius: float) -> Array:
     values = np.stack([f(p) for f in functions], axis=1)
     inside = (np.abs(values).max(axis=1) < 1e-11) & (np.abs(p).max(axis=1) <= radius)
     _, first = np.unique(np.round(p[inside] / (radius / 150)), axis=0, return_index=True)
-    return p[inside][np.sort(first)]
+    result: Array = p[inside][np.sort(first)]
+    return result

@@ -48,7 +48,14 @@ from agattn.engines.catalogue import MSOLVE, SINGULAR, able, engine_name, engine
 from agattn.engines.locate import Installation, locate
 from agattn.engines.msolve import solve
 from agattn.engines.run import run
-from agattn.errors import DisagreementError, EngineError, InputError, TooLargeError, UndecidedError, argument
+from agattn.errors import (
+    DisagreementError,
+    EngineNotFoundError,
+    InputError,
+    TooLargeError,
+    UndecidedError,
+    argument,
+)
 from agattn.geometry.critical_points.charts import FIRST, GENERAL, chart_of
 from agattn.geometry.critical_points.counts import (
     MAX_OUT,
@@ -172,7 +179,7 @@ def installed(engine: str) -> Installation:
     """The engine of this name; for ``"auto"`` the first that is installed and counts."""
     *names, last = ORDER if engine == "auto" else (engine,)
     for name in names:
-        with suppress(EngineError):
+        with suppress(EngineNotFoundError):
             return locate(engine_named(name))
     return locate(engine_named(last))
 

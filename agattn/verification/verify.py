@@ -29,7 +29,13 @@ from agattn.claims.claim import Claim, Finding, Findings
 from agattn.engines.catalogue import ENGINES, engine_name, engine_named, refuse_characteristic
 from agattn.engines.locate import INSTALL, Installation, locate
 from agattn.engines.run import Run, run
-from agattn.errors import AgattnError, DisagreementError, EngineError, EngineVariableError
+from agattn.errors import (
+    AgattnError,
+    DisagreementError,
+    EngineError,
+    EngineNotFoundError,
+    EngineVariableError,
+)
 from agattn.evidence import Evidence, Status, Verdict
 from agattn.limits import limited, limits, log, numbered, silent, takes
 from agattn.systems.problem import Task, check_size
@@ -162,7 +168,7 @@ class _Work:
         for engine in ENGINES.values():
             try:
                 installations.append(locate(engine))
-            except EngineError as error:
+            except EngineNotFoundError as error:
                 misnamed = isinstance(error, EngineVariableError)
                 if self.engine == "all" and (misnamed or engine.proves):
                     raise

@@ -139,7 +139,8 @@ class StudyQuestion(NamedTuple):
     @property
     def settings(self) -> tuple[str, ...]:
         """The keys of a grid that say how."""
-        return self.asked.__struct_fields__
+        result: tuple[str, ...] = self.asked.__struct_fields__
+        return result
 
 
 _ALL = (SingleLayer, DeepNetwork, Network)
@@ -188,7 +189,8 @@ class Job:
             settings |= {"claims": list(self.claims) or "all", "timeout": float(self.timeout)}
             if self.engine == "native":
                 settings |= {"timeout": UNSET, "memory": UNSET}
-        return question.asked(**settings).as_json()
+        result: dict[str, Any] = question.asked(**settings).as_json()
+        return result
 
     def key(self, versions: Versions) -> str:
         """The SHA-256 of everything the answer depends on, in hexadecimal digits."""

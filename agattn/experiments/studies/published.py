@@ -46,7 +46,8 @@ class PublishedModel(Result):
     @key(Written(dict[str, Any]))
     def config(self) -> Mapping[str, Any]:
         """The keys of its config.json."""
-        return json.loads(self.text)
+        result: Mapping[str, Any] = json.loads(self.text)
+        return result
 
     @cached_property
     def published(self) -> Published:

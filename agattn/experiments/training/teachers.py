@@ -214,7 +214,8 @@ class _JaxArithmetic(FloatArithmetic):
 
     def softmax(self, a: Array, seen: Array | None = None) -> Array:
         """The softmax of every column."""
-        return import_module("jax").nn.softmax(a, axis=-2, where=seen)
+        result: Array = import_module("jax").nn.softmax(a, axis=-2, where=seen)
+        return result
 
 
 def jax_loss(architecture: Architecture) -> Callable[[Array, Array, Array], Any]:
@@ -372,7 +373,8 @@ class Teacher:
             pairs = zip(K.swapaxes(1, 2) @ Q, V, strict=True)
             y = sum((coefficients(layer, A, v) for A, v in pairs), np.zeros(layer.ambient_dimension))
         rows = y.reshape(layer.d_out, -1)
-        return y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
+        result: Array = y / np.sqrt((rows @ gaussian_gram(layer) * rows).sum())
+        return result
 
     def _outputs(self, architecture: Architecture, X: Array, draw: np.random.Generator) -> Array:
         """The outputs at samples."""
@@ -380,14 +382,17 @@ class Teacher:
             return draw.standard_normal((len(X), *architecture.output_shape))
         limit = _limit(architecture) if self.kind == "limit" else None
         if isinstance(limit, LimitMap):
-            return limit.evaluate(FloatArithmetic(), gaussian_weights(limit.network, draw), X)
+            limits: Array = limit.evaluate(FloatArithmetic(), gaussian_weights(limit.network, draw), X)
+            return limits
         if self.kind in ("zariski", "limit"):
             y = self._point(architecture, draw)
             d_out, d = architecture.output_shape[0], architecture.input_shape[0]
             i, k = np.triu_indices(d)
             squares = (X @ X.swapaxes(1, 2))[:, i, k]
-            return np.einsum("cbp,np,nbt->nct", y.reshape(d_out, d, -1), squares, X)
-        return architecture.evaluate(FloatArithmetic(), self._weights(architecture, draw), X)
+            forms: Array = np.einsum("cbp,np,nbt->nct", y.reshape(d_out, d, -1), squares, X)
+            return forms
+        result: Array = architecture.evaluate(FloatArithmetic(), self._weights(architecture, draw), X)
+        return result
 
     def _weights(self, architecture: Architecture, draw: np.random.Generator) -> dict[str, Array]:
         """The parameters of the teacher."""
@@ -449,7 +454,8 @@ def gaussian_weights(architecture: Architecture, draw: np.random.Generator) -> d
 def _well_conditioned(n: int, draw: np.random.Generator) -> Array:
     """A random matrix with singular values between 1/2 and 2."""
     left, right = (np.linalg.qr(draw.standard_normal((n, n)))[0] for _ in range(2))
-    return (left * 2.0 ** draw.uniform(-1, 1, n)) @ right
+    result: Array = (left * 2.0 ** draw.uniform(-1, 1, n)) @ right
+    return result
 
 
 def _point_outside(layer: SingleLayer, draw: np.random.Generator) -> Array:
@@ -458,4 +464,5 @@ def _point_outside(layer: SingleLayer, draw: np.random.Generator) -> Array:
     m, n = _well_conditioned(layer.d, draw)[:2]
     i, k = np.triu_indices(layer.d)
     form = np.where(i < k, 2, 1) * (m[i] * m[k] + n[i] * n[k])
-    return np.multiply.outer(np.multiply.outer(h, q), form).ravel()
+    result: Array = np.multiply.outer(np.multiply.outer(h, q), form).ravel()
+    return result
